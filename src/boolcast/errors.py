@@ -1,0 +1,183 @@
+"""Every exception that Boolcast raises on purpose, split by whose fault it is.
+
+::
+
+    BoolcastError
+    ├── InputError                  what came from outside is wrong
+    │   ├── FilterError             a filter: text, JSON form or built in code
+    │   │   ├── FilterSyntaxError   cannot be read; knows the place, what was found and expected
+    │   │   ├── FilterLimitError    past one of the limits against hostile filters
+    │   │   └── FilterSchemaError   does not fit the schema; knows the place and a suggestion
+    │   ├── EventError              an event that is malformed
+    │   ├── SchemaError             a schema that is malformed
+    │   └── FileError               a file of filters, subscriptions or events that cannot be read
+    └── UsageError                  an operation called on what it is not defined for
+
+Our own bugs are `AssertionError`s, never one of these.
+"""
+
+
+class BoolcastError(Exception):
+    """The root: catch this to catch everything that Boolcast raises on purpose."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross process boundaries; the default reduction loses keyword-only arguments.
+        return _rebuild, (type(self), self.args, dict(self.__dict__))
+
+
+class InputError(BoolcastError):
+    """Something that came from outside is wrong; the text says what, where and what to do."""
+
+
+class FilterError(InputError):
+    """A filter that cannot be accepted.
+
+    `problem` is the sentence, `text` the filter's text where there is one, `position` the
+    offset of the offending character in it, `hint` what to do about it.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        text: str | None = None,
+        position: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(problem, text, position, hint)
+        self.problem = problem
+        self.text = text
+        self.position = position
+        self.hint = hint
+
+    @property
+    def line(self) -> int | None:
+        """The line of the place, counted from 1."""
+        if self.text is None or self.position is None:
+            return None
+        return self.text.count("\n", 0, self.position) + 1
+
+    @property
+    def column(self) -> int | None:
+        """The column of the place in its line, in characters, counted from 1."""
+        if self.text is None or self.position is None:
+            return None
+        return self.position - self.text.rfind("\n", 0, self.position)
+
+    def __str__(self) -> str:
+        parts = [self.problem]
+        if self.text is not None and self.position is not None:
+            parts[0] += f" (line {self.line}, column {self.column})"
+            parts.append(_excerpt(self.text, self.position))
+        if self.hint is not None:
+            parts.append(f"hint: {self.hint}")
+        return "\n".join(parts)
+
+
+class FilterSyntaxError(FilterError):
+    """A filter's text or JSON form that cannot be read.
+
+    `found` is what stands at the place, `expected` what could have stood there.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        text: str | None = None,
+        position: int | None = None,
+        hint: str | None = None,
+        found: str | None = None,
+        expected: str | None = None,
+    ) -> None:
+        super().__init__(problem, text=text, position=position, hint=hint)
+        self.found = found
+        self.expected = expected
+
+
+class FilterLimitError(FilterError):
+    """A filter past one of the limits; `limit` names it and `allowed` is its value."""
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        limit: str,
+        allowed: int,
+        text: str | None = None,
+        position: int | None = None,
+    ) -> None:
+        hint = f"Limits.{limit} is {allowed:,}; it can be raised where the filter is parsed"
+        super().__init__(problem, text=text, position=position, hint=hint)
+        self.limit = limit
+        self.allowed = allowed
+
+
+class FilterSchemaError(FilterError):
+    """A filter that names an attribute its schema lacks, or compares it with another kind."""
+
+
+class EventError(InputError):
+    """An event that is malformed; `attribute` is the place in it, where one is known."""
+
+    def __init__(self, problem: str, *, attribute: str | None = None) -> None:
+        super().__init__(problem, attribute)
+        self.problem = problem
+        self.attribute = attribute
+
+    def __str__(self) -> str:
+        return self.problem if self.attribute is None else f"{self.problem} (at {self.attribute})"
+
+
+class SchemaError(InputError):
+    """A schema that is malformed or contradicts itself."""
+
+
+class FileError(InputError):
+    """A file that cannot be read, or a line of it; `line` counts from 1."""
+
+    def __init__(self, problem: str, *, path: str, line: int | None = None) -> None:
+        super().__init__(problem, path, line)
+        self.problem = problem
+        self.path = path
+        self.line = line
+
+    def __str__(self) -> str:
+        place = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{place}: {self.problem}"
+
+
+class UsageError(BoolcastError):
+    """An operation was called on something that it is not defined for."""
+
+
+def _rebuild(
+    kind: type[BoolcastError], arguments: tuple[object, ...], state: dict[str, object]
+) -> BoolcastError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(state)
+    return error
+
+
+_EXCERPT_RADIUS = 60
+
+
+def _excerpt(text: str, position: int) -> str:
+    """The line around `position`, shortened on both sides, with a caret below the place."""
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    end = len(text) if end < 0 else end
+    left = max(start, position - _EXCERPT_RADIUS)
+    right = min(end, position + _EXCERPT_RADIUS)
+    before = _printable(text[left:position])
+    after = _printable(text[position:right])
+    lead = "…" if left > start else ""
+    tail = "…" if right < end else ""
+    return f"  {lead}{before}{after}{tail}\n  {' ' * (len(lead) + len(before))}^"
+
+
+def _printable(text: str) -> str:
+    """One printable character for each character, so that the caret stands under the place."""
+    return "".join(
+        c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text
+    )

@@ -1,0 +1,125 @@
+"""Events: attributes and their values, flat, converted, without the missing ones.
+
+Objects nest to dotted names: `{"item": {"price": 5}}` carries the attribute `item.price`.
+An object is not a value itself, so `item` is then missing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from boolcast.errors import EventError
+from boolcast.model.conversions import value_from_python
+from boolcast.model.schemas import Schema
+from boolcast.model.values import EventValue, Timestamp, is_well_formed
+
+DEPTH_LIMIT: Final = 64
+"""How deep an event may nest."""
+
+
+class Event(dict[str, EventValue]):
+    """An event whose values are already converted; treat it as frozen.
+
+    Make one with `from_python` or `from_json`; the constructor converts nothing.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def from_python(cls, members: Mapping[str, object]) -> "Event":
+        """Convert a mapping of names to Python values; nested mappings flatten.
+
+        Raises EventError for what is malformed; a value of no known kind is not.
+        """
+        if type(members) is cls:
+            return members
+        event = cls()
+        for name, value in _flatten(members):
+            try:
+                converted = value_from_python(value)
+            except EventError as error:
+                raise EventError(error.problem, attribute=name) from None
+            if converted is not None:
+                event._put(name, converted)
+        return event
+
+    @classmethod
+    def from_json(cls, text: bytes | str, schema: Schema | None = None) -> "Event":
+        """Read one JSON object. Strings become timestamps where `schema` says so."""
+        try:
+            members = _DECODER.decode(text)
+        except RecursionError:
+            raise EventError(f"the JSON nests deeper than {DEPTH_LIMIT} levels") from None
+        except UnicodeError as error:
+            raise EventError(f"the text is not valid UTF-8: {error}") from None
+        except msgspec.DecodeError as error:
+            raise EventError(f"the JSON cannot be read: {error}") from None
+        if not isinstance(members, dict):
+            raise EventError("an event is a JSON object such as {\"price\": 21}")
+        event = cls.from_python(members)
+        return event if schema is None else with_timestamps(event, schema)
+
+    def _put(self, name: str, value: EventValue) -> None:
+        if name in self:
+            raise EventError("the attribute is given twice, nested and by its dotted name", attribute=name)
+        self[name] = value
+
+    @property
+    def type(self) -> str | None:
+        """The event's type: its attribute `type`, where that is a string."""
+        value = self.get("type")
+        return value if isinstance(value, str) else None
+
+
+# Python's own reading of a float, so that 1e400 is infinite instead of an error.
+_DECODER: Final = msgspec.json.Decoder(float_hook=float)
+
+
+def _flatten(members: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Every leaf with its dotted name, in order, without recursion."""
+    levels: list[tuple[str, Iterator[tuple[str, object]]]] = [("", iter(members.items()))]
+    while levels:
+        prefix, remaining = levels[-1]
+        for key, value in remaining:
+            if not isinstance(key, str) or not is_well_formed(key):
+                raise EventError(f"an attribute's name must be a string of characters, not {key!r}")
+            name = prefix + key
+            if isinstance(value, Mapping):
+                if len(levels) == DEPTH_LIMIT:
+                    raise EventError(f"the event nests deeper than {DEPTH_LIMIT} levels")
+                levels.append((name + ".", iter(value.items())))
+                break
+            yield name, value
+        else:
+            levels.pop()
+
+
+def with_timestamps(event: Event, schema: Schema) -> Event:
+    """The event with its strings read as timestamps where the schema says so.
+
+    A string that does not read as one stays a string: a value of another kind, which
+    satisfies no predicate on that attribute, and no reason to refuse the whole event.
+    """
+    for name in schema.timestamps(event.type):
+        value = event.get(name)
+        if isinstance(value, str):
+            try:
+                event[name] = Timestamp.parse(value)
+            except ValueError:
+                continue
+    return event
+
+
+def conforms(event: Event, schema: Schema) -> bool:
+    """True if the event is one that the schema describes."""
+    if schema.types and event.type not in schema.types:
+        return False
+    attributes = schema.attributes_of(event.type)
+    known: Iterable[str] = event.keys() - {"type"} if schema.types else event.keys()
+    return all(name in attributes for name in known) and all(
+        attribute.admits(event[name]) if name in event else not attribute.required
+        for name, attribute in attributes.items()
+    )
+
+

@@ -1,0 +1,114 @@
+"""What is known about events beforehand: which attributes, of which kind, with which values.
+
+A schema is optional. With one, the parser refuses unknown attributes and kinds that cannot
+match, and the algebra proves more, because it need only think of events that conform.
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from boolcast.errors import SchemaError
+from boolcast.model.values import EventValue, Kind, Timestamp, Value, kind_of
+
+
+class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The values that an attribute may take.
+
+    `integer` admits whole numbers only. `minimum` and `maximum` are inclusive and exclude
+    NaN. `values` lists all values there are. An attribute that is not `required` may be
+    missing. Bounds and values of timestamps may be written as ISO 8601 strings.
+    """
+
+    kind: Literal["boolean", "number", "string", "timestamp"]
+    integer: bool = False
+    minimum: Value | None = None
+    maximum: Value | None = None
+    values: tuple[Value, ...] | None = None
+    required: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind == Kind.TIMESTAMP:
+            self._read_timestamps()
+        if self.integer and self.kind != Kind.NUMBER:
+            raise ValueError("only numbers can be integers")
+        for value in (self.minimum, self.maximum, *(self.values or ())):
+            if value is not None and kind_of(value) != self.kind:
+                raise ValueError(f"{value!r} is not a {self.kind}")
+        if self.values == ():
+            raise ValueError("an attribute needs at least one value")
+        if self.minimum is not None and self.maximum is not None and self.maximum < self.minimum:  # type: ignore[operator]
+            raise ValueError("the minimum lies above the maximum")
+
+    def _read_timestamps(self) -> None:
+        def read(value: Value | None) -> Value | None:
+            return Timestamp.parse(value) if isinstance(value, str) else value
+
+        msgspec.structs.force_setattr(self, "minimum", read(self.minimum))
+        msgspec.structs.force_setattr(self, "maximum", read(self.maximum))
+        if self.values is not None:
+            msgspec.structs.force_setattr(self, "values", tuple(map(read, self.values)))
+
+    def admits(self, value: EventValue) -> bool:
+        """True if an event that conforms may carry this value here.
+
+        NaN is admitted for numbers without bounds, a list of values or `integer`.
+        """
+        if kind_of(value) != self.kind:
+            unbounded = self.minimum is None and self.maximum is None and self.values is None
+            is_nan = kind_of(value) == Kind.OPAQUE and str(value) == "NaN"
+            return self.kind == Kind.NUMBER and is_nan and unbounded and not self.integer
+        if self.integer and not float(value).is_integer():  # type: ignore[arg-type]
+            return False
+        if self.minimum is not None and value < self.minimum:  # type: ignore[operator]
+            return False
+        if self.maximum is not None and value > self.maximum:  # type: ignore[operator]
+            return False
+        return self.values is None or value in self.values
+
+
+class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The attributes of events, common to all and per event type.
+
+    Where `types` names any type, every event has one of them as its attribute `type`, and
+    carries that type's attributes beside the common ones; otherwise the common ones are all.
+    """
+
+    attributes: dict[str, Attribute] = {}
+    types: dict[str, dict[str, Attribute]] = {}
+
+    def __post_init__(self) -> None:
+        if self.types and any("type" in names for names in (self.attributes, *self.types.values())):
+            raise ValueError("the attribute `type` is already described by `types`")
+
+    @classmethod
+    def from_json(cls, text: bytes | str) -> "Schema":
+        """Read a schema, e.g. `{"attributes": {"price": {"kind": "number", "minimum": 0}}}`."""
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except (msgspec.DecodeError, UnicodeError) as error:
+            raise SchemaError(f"the schema cannot be read: {error}") from None
+
+    def attributes_of(self, event_type: str | None) -> dict[str, Attribute]:
+        """The attributes of one event type, the common ones included (`type` itself not)."""
+        return self.attributes | self.types.get(event_type or "", {})
+
+    def names(self) -> Iterable[str]:
+        """Every attribute that some event may carry, in the order of the schema."""
+        own_type = {"type": None} if self.types else {}
+        everything = (self.attributes, *self.types.values())
+        return list(own_type | {name: None for names in everything for name in names})
+
+    def kinds(self, name: str) -> frozenset[Kind]:
+        """The kinds that the attribute has in one event type or another."""
+        everything = (self.attributes, *self.types.values())
+        found = {Kind(names[name].kind) for names in everything if name in names}
+        if name == "type" and self.types:
+            found.add(Kind.STRING)
+        return frozenset(found)
+
+    def timestamps(self, event_type: str | None) -> list[str]:
+        """The attributes that are timestamps in events of the type."""
+        attributes = self.attributes_of(event_type)
+        return [name for name, attribute in attributes.items() if attribute.kind == Kind.TIMESTAMP]

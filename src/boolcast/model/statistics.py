@@ -1,0 +1,54 @@
+"""What history says of events and predicates, as data: engines and optimisers read it.
+
+Selectivity is the share of events that satisfy a predicate (P1-B5): a large value means an
+unselective predicate. A predicate goes by its canonical text (`filters.canonical`).
+"""
+
+import msgspec
+
+from boolcast.model.values import Kind, Value
+
+
+class ValueBin(msgspec.Struct, frozen=True):
+    """The events whose value lies between `low` and `high`, both included."""
+
+    low: Value
+    high: Value
+    events: int
+    distinct: int
+
+
+class AttributeStatistics(msgspec.Struct, frozen=True, kw_only=True):
+    """How often an attribute occurs, with which kinds, and how its values are spread.
+
+    `bins` of one kind do not overlap and ascend; a frequent single value may have a bin of
+    its own, with `low` equal to `high`.
+    """
+
+    events: int
+    kinds: dict[Kind, int] = {}
+    bins: dict[Kind, tuple[ValueBin, ...]] = {}
+
+
+class Statistics(msgspec.Struct, frozen=True, kw_only=True):
+    """Events seen, how many of them satisfied each predicate, and what they carried."""
+
+    events: int
+    predicates: dict[str, int] = {}
+    attributes: dict[str, AttributeStatistics] = {}
+
+    def selectivity(self, predicate: str) -> float | None:
+        """The share of events that satisfied the predicate; None where history is silent.
+
+        >>> Statistics(events=100_000, predicates={"price < 25": 15_000}).selectivity("price < 25")
+        0.15
+        """
+        matches = self.predicates.get(predicate)
+        return None if matches is None or self.events == 0 else matches / self.events
+
+    def frequency(self, attribute: str) -> float | None:
+        """The share of events that carry the attribute; None before the first event."""
+        if self.events == 0:
+            return None
+        known = self.attributes.get(attribute)
+        return 0.0 if known is None else known.events / self.events
