@@ -1,0 +1,88 @@
+"""One text for predicates that are written differently and mean the same at first sight.
+
+`price < 25.0` and `price < 25` are one predicate, and so are `bid > reserve` and
+`reserve < bid`. Statistics count predicates by this text, and the algebra names its free
+variables by it. Deeper equivalences are for the algebra to prove.
+"""
+
+from typing import Final, assert_never
+
+from msgspec.structs import replace
+
+from boolcast.filters.expressions import (
+    And,
+    AttributeComparison,
+    Between,
+    Comparison,
+    Constant,
+    Filter,
+    In,
+    IsNull,
+    Leaf,
+    Like,
+    Matches,
+    Node,
+    Operator,
+    Or,
+    StringTest,
+    conjunction,
+    disjunction,
+)
+from boolcast.filters.negation import to_nnf
+from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, Value
+
+FLIPPED: Final[dict[Operator, Operator]] = {
+    "=": "=",
+    "!=": "!=",
+    "<": ">",
+    ">": "<",
+    "<=": ">=",
+    ">=": "<=",
+}
+"""The operator that says the same with its sides exchanged."""
+
+
+def canonical(filter: Filter) -> Filter:
+    """The filter in negation normal form, its predicates canonical, repeated siblings dropped."""
+    return _canonical_node(to_nnf(filter))  # type: ignore[arg-type]
+
+
+def _canonical_node(node: Node) -> Node:
+    match node:
+        case And(children):
+            return conjunction(dict.fromkeys(map(_canonical_node, children)))
+        case Or(children):
+            return disjunction(dict.fromkeys(map(_canonical_node, children)))
+        case Constant():
+            return node
+        case _:
+            return canonical_predicate(node)  # type: ignore[arg-type]
+
+
+def canonical_predicate(predicate: Leaf) -> Leaf:
+    """The predicate in its one canonical writing."""
+    match predicate:
+        case Comparison(_, _, value):
+            return replace(predicate, value=_canonical_value(value))
+        case Between(_, low, high, _):
+            return replace(predicate, low=_canonical_value(low), high=_canonical_value(high))
+        case In(attribute, values, negated):
+            distinct = sorted({_canonical_value(value) for value in values})  # type: ignore[type-var]
+            if len(distinct) == 1:
+                return Comparison(attribute, "!=" if negated else "=", distinct[0])
+            return replace(predicate, values=tuple(distinct))
+        case AttributeComparison(attribute, operator, other):
+            if other < attribute:
+                return AttributeComparison(other, FLIPPED[operator], attribute)
+            return predicate
+        case IsNull() | Like() | StringTest() | Matches():
+            return predicate
+        case _:
+            assert_never(predicate)
+
+
+def _canonical_value(value: Value) -> Value:
+    """Whole floats that fit 64 bits as integers."""
+    if type(value) is float and value.is_integer() and INTEGER_MIN <= value <= INTEGER_MAX:
+        return int(value)
+    return value

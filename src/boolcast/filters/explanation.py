@@ -1,0 +1,148 @@
+"""Why a filter accepts or refuses an event, as data and as a printed tree.
+
+A predicate *decides* if it is among those that the outcome rests on: all parts of a true
+AND and of a false OR, and each true part of an OR or false part of an AND, since one of
+these is enough.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, cast
+
+import msgspec
+
+from boolcast.filters.evaluation import is_so
+from boolcast.filters.expressions import And, Filter, Node, Not, Or, Predicate
+from boolcast.filters.printing import name_text, to_text, value_text
+from boolcast.model.events import Event
+from boolcast.model.values import EventValue, Opaque
+
+Outcome = Literal["true", "false", "unknown"]
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """One node of a filter on one event; the root stands for the filter.
+
+    `text` is the node as written, `outcome` what it came to: a predicate is `unknown` where
+    an attribute is missing or of another kind, which then `note` says. `values` are the
+    event's values of the attributes that a predicate looks at, null for missing ones.
+    """
+
+    text: str
+    outcome: Outcome
+    decides: bool
+    operator: Literal["and", "or", "not"] | None = None
+    children: tuple["Explanation", ...] = ()
+    values: dict[str, EventValue | None] = {}
+    note: str | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """True if the filter accepts the event."""
+        return self.outcome == "true"
+
+    def deciding(self) -> list["Explanation"]:
+        """The predicates that decided, from left to right."""
+        if not self.decides:
+            return []
+        if not self.children:
+            return [self]
+        return [leaf for child in self.children for leaf in child.deciding()]
+
+    def __str__(self) -> str:
+        head = "accepted" if self.accepted else "refused"
+        return "\n".join([head, *_lines(self, "", "")])
+
+
+def explain(filter: Filter, event: Mapping[str, object]) -> Explanation:
+    """Tell which predicates of the filter decided about the event, with the actual values.
+
+    >>> from boolcast.filters.parsing import parse
+    >>> print(explain(parse("price < 25 and ending < 24"), {"price": 21.0}))
+    refused
+    ✗ and
+    ├─ ✓ price < 25: price is 21.0
+    └─ ? ending < 24: ending is missing  ← decides
+    """
+    return _explain(cast("Node", filter), Event.from_python(event), wanted=True, decides=True)
+
+
+def _explain(node: Node, event: Event, *, wanted: bool, decides: bool) -> Explanation:
+    """Explain a node of which `wanted` is asked: under an odd number of NOTs, its negation."""
+    is_met = is_so(node, event, wanted)
+    match node:
+        case And(children) | Or(children):
+            # A met AND and an unmet OR rest on all children, the others on each that agrees;
+            # where the negation is wanted, AND is met like OR.
+            rests_on_all = (isinstance(node, And) == wanted) == is_met
+            parts = tuple(
+                _explain(
+                    child,
+                    event,
+                    wanted=wanted,
+                    decides=decides and (rests_on_all or is_so(child, event, wanted) == is_met),
+                )
+                for child in children
+            )
+            operator: Literal["and", "or"] = "and" if isinstance(node, And) else "or"
+            return Explanation(
+                text=to_text(node),
+                outcome=_outcome(node, event),
+                decides=decides,
+                operator=operator,
+                children=parts,
+            )
+        case Not(child):
+            part = _explain(child, event, wanted=not wanted, decides=decides)
+            return Explanation(
+                text=to_text(node),
+                outcome=_outcome(node, event),
+                decides=decides,
+                operator="not",
+                children=(part,),
+            )
+        case _:
+            names = node.names() if isinstance(node, Predicate) else ()
+            values = {name: event.get(name) for name in names}
+            return Explanation(
+                text=to_text(node),
+                outcome=_outcome(node, event),
+                decides=decides,
+                values=values,
+                note=_note(values) if values else None,
+            )
+
+
+def _outcome(node: Node, event: Event) -> Outcome:
+    if is_so(node, event, True):
+        return "true"
+    return "false" if is_so(node, event, False) else "unknown"
+
+
+def _note(values: dict[str, EventValue | None]) -> str:
+    return ", ".join(
+        f"{name_text(name)} is {'missing' if value is None else _shown(value)}"
+        for name, value in values.items()
+    )
+
+
+def _shown(value: EventValue) -> str:
+    return f"<{value}>" if isinstance(value, Opaque) else value_text(value)
+
+
+_MARKS = {"true": "✓", "false": "✗", "unknown": "?"}
+
+
+def _lines(node: Explanation, lead: str, below: str) -> Iterator[str]:
+    text = node.operator or node.text
+    note = f": {node.note}" if node.note else ""
+    pointer = "  ← decides" if node.decides and not node.children else ""
+    yield f"{lead}{_MARKS[node.outcome]} {text}{note}{pointer}"
+    for index, child in enumerate(node.children):
+        is_last = index == len(node.children) - 1
+        yield from _lines(
+            child,
+            below + ("└─ " if is_last else "├─ "),
+            below + ("   " if is_last else "│  "),
+        )
+
+

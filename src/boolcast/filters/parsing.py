@@ -1,0 +1,497 @@
+"""The parser: a Pratt parser over the words of `filters.scanning`.
+
+NOT binds tighter than AND, AND tighter than OR. Recursion is bounded by the limit on depth.
+"""
+
+from typing import Final, NoReturn, cast
+
+import msgspec
+
+from boolcast.errors import FilterLimitError, FilterSchemaError, FilterSyntaxError
+from boolcast.filters.canonical import FLIPPED
+from boolcast.filters.expressions import (
+    FALSE,
+    TRUE,
+    And,
+    AttributeComparison,
+    Between,
+    Comparison,
+    Filter,
+    In,
+    IsNull,
+    Leaf,
+    Like,
+    Matches,
+    Node,
+    Not,
+    Operator,
+    Or,
+    StringFunction,
+    StringTest,
+)
+from boolcast.filters.limits import DEFAULT_LIMITS, Limits
+from boolcast.filters.scanning import Scanner
+from boolcast.filters.schema_check import find_problem
+from boolcast.filters.spelling import suggest
+from boolcast.model.schemas import Schema
+from boolcast.model.values import Timestamp, Value
+
+_POWERS: Final = {"or": 1, "and": 2}
+_NOT_POWER: Final = 3
+_FUNCTIONS: Final = ("starts_with", "ends_with", "contains", "matches")
+_AFTER_ATTRIBUTE: Final = "an operator such as =, <, in, like or is null"
+
+
+def parse(text: str, *, schema: Schema | None = None, limits: Limits = DEFAULT_LIMITS) -> Filter:
+    """Read a filter's text.
+
+    Raises FilterSyntaxError with the place, FilterLimitError past one of the limits, and,
+    where a schema is given, FilterSchemaError for what it does not know.
+
+    >>> str(parse("price<25 AND (condition='new')"))
+    "price < 25 and condition = 'new'"
+    """
+    return _Parser(text, schema, limits).parse()
+
+
+class _Parser:
+    __slots__ = ("depth", "limits", "predicates", "scanner", "schema")
+
+    def __init__(self, text: str, schema: Schema | None, limits: Limits) -> None:
+        self.limits = limits
+        self.schema = schema
+        self.depth = 0
+        self.predicates = 0
+        self.scanner = Scanner(text, limits)
+
+    def parse(self) -> Node:
+        node = self._expression(0)
+        if self.scanner.kind != "end":
+            self._fail_after_operand()
+        return node
+
+    def _expression(self, minimum: int) -> Node:
+        """An operand and the ANDs and ORs behind it that bind tighter than `minimum`."""
+        left = self._operand()
+        scanner = self.scanner
+        while (power := _POWERS.get(scanner.keyword or "", 0)) > minimum:
+            keyword = scanner.keyword
+            children = [left]
+            while scanner.keyword == keyword:
+                scanner.advance()
+                children.append(self._expression(power))
+            left = And(tuple(children)) if keyword == "and" else Or(tuple(children))
+        return left
+
+    def _operand(self) -> Node:
+        scanner = self.scanner
+        if scanner.kind == "open":
+            return self._parenthesised()
+        if scanner.keyword == "not":
+            return self._negation()
+        if scanner.keyword in ("true", "false"):
+            return self._constant()
+        return self._predicate()
+
+    def _parenthesised(self) -> Node:
+        scanner = self.scanner
+        start = scanner.start
+        self._descend()
+        scanner.advance()
+        node = self._expression(0)
+        if scanner.kind != "close":
+            if scanner.kind == "end":
+                self._fail("`)`", hint="this `(` is not closed", position=start)
+            self._fail_after_operand()
+        scanner.advance()
+        self.depth -= 1
+        return node
+
+    def _negation(self) -> Node:
+        scanner = self.scanner
+        self._descend()
+        scanner.advance()
+        is_enclosed = scanner.kind == "open"
+        node = self._expression(_NOT_POWER)
+        self.depth -= 1
+        if isinstance(node, StringTest | Matches) and not node.negated and not is_enclosed:
+            return cast("Node", msgspec.structs.replace(node, negated=True))
+        return Not(node)
+
+    def _descend(self) -> None:
+        self.depth += 1
+        if self.depth > self.limits.depth:
+            raise FilterLimitError(
+                f"the filter nests deeper than {self.limits.depth} levels",
+                limit="depth",
+                allowed=self.limits.depth,
+                text=self.scanner.text,
+                position=self.scanner.start,
+            )
+
+    def _constant(self) -> Node:
+        scanner = self.scanner
+        start = scanner.start
+        is_true = scanner.keyword == "true"
+        scanner.advance()
+        if scanner.kind == "operator":
+            return self._flipped(is_true, start)
+        return TRUE if is_true else FALSE
+
+    def _predicate(self) -> Node:
+        scanner = self.scanner
+        start = scanner.start
+        if scanner.kind == "name" and scanner.keyword is None:
+            name = scanner.lexeme
+            scanner.advance()
+            if scanner.kind == "open":
+                return self._function(name, start)
+            if scanner.kind == "string" and name.lower() == "timestamp":
+                return self._flipped(self._timestamp(), start)
+            return self._behind_attribute(name, start, is_quoted=False)
+        if scanner.kind == "quoted":
+            name = self._quoted_name()
+            return self._behind_attribute(name, start, is_quoted=True)
+        if scanner.kind in ("number", "string"):
+            return self._flipped(self._value("a value"), start)
+        return self._fail(
+            "an attribute, `not` or `(`", hint=_misplaced_hint(scanner.keyword, scanner.lexeme)
+        )
+
+    def _behind_attribute(self, name: str, start: int, *, is_quoted: bool) -> Node:
+        scanner = self.scanner
+        if scanner.kind == "operator":
+            return self._comparison(name, start, is_quoted=is_quoted)
+        keyword = scanner.keyword
+        negated = keyword == "not"
+        if negated:
+            scanner.advance()
+            keyword = scanner.keyword
+        elif keyword == "is":
+            return self._null_test(name, start)
+        if keyword == "in":
+            return self._list(name, start, negated=negated)
+        if keyword == "between":
+            return self._between(name, start, negated=negated)
+        if keyword == "like":
+            return self._like(name, start, negated=negated)
+        if negated:
+            self._fail("`in`, `between` or `like`")
+        return self._fail_behind_attribute(name, start)
+
+    def _comparison(self, name: str, start: int, *, is_quoted: bool) -> Node:
+        scanner = self.scanner
+        operator = cast("Operator", "!=" if scanner.lexeme == "<>" else scanner.lexeme)
+        scanner.advance()
+        value_start = scanner.start
+        kind = scanner.kind
+        if kind == "name" and scanner.keyword is None:
+            other = scanner.lexeme
+            scanner.advance()
+            if scanner.kind == "string" and other.lower() == "timestamp":
+                value: Value = self._timestamp()
+            else:
+                predicate = AttributeComparison(name, operator, other)
+                return self._count(predicate, start, value_start)
+        elif kind == "quoted":
+            other = self._quoted_name()
+            if not is_quoted:
+                self._refuse_quoted(other, value_start)
+            return self._count(AttributeComparison(name, operator, other), start, value_start)
+        else:
+            value = self._value("a value or an attribute")
+        return self._count(Comparison(name, operator, value), start, value_start)
+
+    def _null_test(self, name: str, start: int) -> Node:
+        scanner = self.scanner
+        scanner.advance()
+        negated = scanner.keyword == "not"
+        if negated:
+            scanner.advance()
+        if scanner.keyword != "null":
+            expected = "`null`" if negated else "`null` or `not null`"
+            self._fail(expected, hint="compare with a value by = and !=")
+        scanner.advance()
+        return self._count(IsNull(name, negated), start, start)
+
+    def _list(self, name: str, start: int, *, negated: bool) -> Node:
+        scanner = self.scanner
+        scanner.advance()
+        if scanner.kind != "open":
+            self._fail("`(`", hint="a list of values looks like ('a', 'b')")
+        list_start = scanner.start
+        values: list[Value] = []
+        while True:
+            # Each value may be as long as a whole filter; the list as long as it likes.
+            taken = scanner.next - list_start
+            scanner.extend(taken)
+            list_start = scanner.next
+            scanner.advance()
+            value_start = scanner.start
+            values.append(self._value("a value"))
+            if len(values) > self.limits.values:
+                self._fail_by_values(value_start)
+            if scanner.kind != "comma":
+                break
+        if scanner.kind != "close":
+            self._fail("`,` or `)`")
+        scanner.extend(scanner.next - list_start)
+        scanner.advance()
+        try:
+            predicate = In(name, tuple(values), negated)
+        except ValueError as error:
+            self._refuse(str(error), value_start)
+        return self._count(predicate, start, value_start)
+
+    def _between(self, name: str, start: int, *, negated: bool) -> Node:
+        scanner = self.scanner
+        scanner.advance()
+        low_start = scanner.start
+        low = self._value("a value")
+        if scanner.keyword != "and":
+            self._fail("`and`", hint="write `between low and high`")
+        scanner.advance()
+        high_start = scanner.start
+        high = self._value("a value")
+        try:
+            predicate = Between(name, low, high, negated)
+        except ValueError as error:
+            self._refuse(str(error), high_start)
+        return self._count(predicate, start, low_start)
+
+    def _like(self, name: str, start: int, *, negated: bool) -> Node:
+        scanner = self.scanner
+        scanner.advance()
+        pattern_start = place = scanner.start
+        pattern = self._string("a pattern in single quotes")
+        escape = ""
+        if scanner.kind == "name" and scanner.lexeme.lower() == "escape":
+            scanner.advance()
+            place = scanner.start
+            escape = self._string("a single character in single quotes")
+            if len(escape) != 1:
+                self._refuse("the escape must be a single character", place)
+        try:
+            predicate = Like(name, pattern, escape, negated)
+        except ValueError as error:
+            self._refuse(str(error), pattern_start)
+        return self._count(predicate, start, pattern_start)
+
+    def _function(self, word: str, start: int) -> Node:
+        scanner = self.scanner
+        function = word.lower()
+        if function not in _FUNCTIONS:
+            hint = suggest(function, _FUNCTIONS) or "there are " + ", ".join(_FUNCTIONS)
+            self._refuse(f"there is no function `{word}`", start, hint=hint)
+        scanner.advance()
+        attribute_start = scanner.start
+        if scanner.kind == "quoted":
+            name = self._quoted_name()
+        elif scanner.kind == "name" and scanner.keyword is None:
+            name = scanner.lexeme
+            scanner.advance()
+        else:
+            self._fail("an attribute", hint=f"write {function}(attribute, 'text')")
+        if scanner.kind != "comma":
+            self._fail("`,`", hint=f"write {function}(attribute, 'text')")
+        scanner.advance()
+        operand_start = scanner.start
+        operand = self._string("a string in single quotes")
+        if scanner.kind != "close":
+            self._fail("`)`")
+        scanner.advance()
+        predicate: Leaf
+        try:
+            if function == "matches":
+                predicate = Matches(name, operand)
+            else:
+                predicate = StringTest(name, cast("StringFunction", function), operand)
+        except ValueError as error:
+            self._refuse(str(error), operand_start)
+        return self._count(predicate, attribute_start, operand_start)
+
+    def _flipped(self, value: Value, start: int) -> Node:
+        """`25 > price` read as `price < 25`."""
+        scanner = self.scanner
+        if scanner.kind != "operator":
+            self._fail("an operator such as = or <", hint="a predicate begins with an attribute")
+        operator = FLIPPED["!=" if scanner.lexeme == "<>" else scanner.lexeme]
+        scanner.advance()
+        name_start = scanner.start
+        if scanner.kind == "quoted":
+            name = self._quoted_name()
+        elif scanner.kind == "name" and scanner.keyword is None:
+            name = scanner.lexeme
+            scanner.advance()
+        else:
+            self._fail("an attribute")
+        return self._count(Comparison(name, operator, value), name_start, start)
+
+    def _value(self, expected: str) -> Value:
+        """A literal of any kind."""
+        scanner = self.scanner
+        lexeme = scanner.lexeme
+        match scanner.kind:
+            case "number":
+                value: Value = self._number(lexeme)
+            case "string":
+                value = self._checked_text(lexeme[1:-1].replace("''", "'"))
+            case "name" if scanner.keyword in ("true", "false"):
+                value = scanner.keyword == "true"
+            case "name" if lexeme.lower() == "timestamp":
+                scanner.advance()
+                return self._timestamp()
+            case "quoted":
+                self._refuse_quoted(lexeme[1:-1], scanner.start)
+            case _:
+                hint = "use `is null` or `is not null`" if scanner.keyword == "null" else None
+                if scanner.kind == "name" and scanner.keyword is None:
+                    hint = f"strings take single quotes: '{lexeme}'"
+                self._fail(expected, hint=hint)
+        scanner.advance()
+        return value
+
+    def _number(self, lexeme: str) -> int | float:
+        # Eighteen digits and a sign always fit 64 bits; longer ones may not.
+        is_integer = lexeme.lstrip("+-").isdigit()
+        if is_integer and len(lexeme) <= 18:
+            return int(lexeme)
+        value = float(lexeme)
+        if value in (float("inf"), float("-inf")):
+            hint = "the largest number is about 1.8e308"
+            self._refuse("the number is not finite as float64", self.scanner.start, hint=hint)
+        if is_integer and abs(value) <= 2.0**63:
+            exact = int(lexeme)
+            return exact if -(2**63) <= exact < 2**63 else value
+        return value
+
+    def _string(self, expected: str) -> str:
+        scanner = self.scanner
+        if scanner.kind != "string":
+            if scanner.kind == "quoted":
+                self._refuse_quoted(scanner.lexeme[1:-1], scanner.start)
+            self._fail(expected)
+        text = self._checked_text(scanner.lexeme[1:-1].replace("''", "'"))
+        scanner.advance()
+        return text
+
+    def _timestamp(self) -> Timestamp:
+        """The string behind the word `timestamp`."""
+        scanner = self.scanner
+        if scanner.kind != "string":
+            self._fail("a string such as '2026-01-31T12:00:00Z'")
+        try:
+            value = Timestamp.parse(scanner.lexeme[1:-1])
+        except ValueError as error:
+            hint = "write timestamp '2026-01-31T12:00:00Z'"
+            self._refuse(f"not a timestamp: {error}", scanner.start, hint=hint)
+        scanner.advance()
+        return value
+
+    def _quoted_name(self) -> str:
+        scanner = self.scanner
+        name = self._checked_text(scanner.lexeme[1:-1].replace('""', '"'))
+        if not name:
+            self._refuse("an attribute's name must not be empty", scanner.start)
+        scanner.advance()
+        return name
+
+    def _checked_text(self, text: str) -> str:
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                self._refuse("there is a lone surrogate, which is no character", self.scanner.start)
+        return text
+
+    def _count(self, predicate: Leaf, start: int, value_start: int) -> Node:
+        """The predicate, once it is within the limit and fits the schema."""
+        self.predicates += 1
+        if self.predicates > self.limits.predicates:
+            raise FilterLimitError(
+                f"the filter has more than {self.limits.predicates:,} predicates",
+                limit="predicates",
+                allowed=self.limits.predicates,
+                text=self.scanner.text,
+                position=start,
+            )
+        if self.schema is not None:
+            problem = find_problem(predicate, self.schema)
+            if problem is not None:
+                raise FilterSchemaError(
+                    problem.text,
+                    text=self.scanner.text,
+                    position=value_start if problem.is_operand else start,
+                    hint=problem.hint,
+                )
+        return predicate
+
+    def _fail(
+        self, expected: str, *, hint: str | None = None, position: int | None = None
+    ) -> NoReturn:
+        scanner = self.scanner
+        found = scanner.describe()
+        raise FilterSyntaxError(
+            f"expected {expected}, found {found}",
+            text=scanner.text,
+            position=scanner.start if position is None else position,
+            found=found,
+            expected=expected,
+            hint=hint,
+        )
+
+    def _fail_behind_attribute(self, name: str, start: int) -> NoReturn:
+        scanner = self.scanner
+        if scanner.kind == "name":
+            hint = suggest(scanner.lexeme.lower(), ("between", "in", "like", "is", "not", "and", "or"))
+            hint = hint or suggest(name.lower(), ("not",))
+            self._fail(_AFTER_ATTRIBUTE, hint=hint)
+        if scanner.kind in ("end", "close"):
+            hint = f"a predicate compares: {name} = true, {name} is not null"
+            self._fail(_AFTER_ATTRIBUTE, hint=hint)
+        if name.lower() == "escape":
+            self._fail(_AFTER_ATTRIBUTE, hint="`escape` stands behind a `like` pattern")
+        del start
+        self._fail(_AFTER_ATTRIBUTE)
+
+    def _fail_after_operand(self) -> NoReturn:
+        scanner = self.scanner
+        expected = "`and`, `or` or `)`" if self.depth else "`and`, `or` or the end"
+        hint = None
+        if scanner.kind == "name":
+            hint = suggest(scanner.lexeme.lower(), ("and", "or", "escape"))
+        elif scanner.kind == "close":
+            hint = "this `)` has no `(`"
+        elif scanner.kind == "operator":
+            hint = "comparisons do not chain; join two with `and`"
+        elif scanner.kind == "string":
+            hint = "a quote inside a string is written twice: 'it''s'"
+        self._fail(expected, hint=hint)
+
+    def _fail_by_values(self, position: int) -> NoReturn:
+        raise FilterLimitError(
+            f"the list has more than {self.limits.values:,} values",
+            limit="values",
+            allowed=self.limits.values,
+            text=self.scanner.text,
+            position=position,
+        )
+
+    def _refuse(self, problem: str, position: int, *, hint: str | None = None) -> NoReturn:
+        raise FilterSyntaxError(problem, text=self.scanner.text, position=position, hint=hint)
+
+    def _refuse_quoted(self, name: str, position: int) -> NoReturn:
+        string = "'" + name.replace("'", "''") + "'"
+        self._refuse(
+            "double quotes are for names of attributes",
+            position,
+            hint=f'for the string write {string}; two quoted attributes compare as "a" = "b"',
+        )
+
+
+def _misplaced_hint(keyword: str | None, lexeme: str) -> str | None:
+    if keyword in ("and", "or"):
+        return f"something is missing before `{lexeme}`"
+    if keyword is not None:
+        return f'`{lexeme}` is a keyword; an attribute of that name is written "{lexeme}"'
+    return None

@@ -1,0 +1,88 @@
+"""LIKE patterns as automata: what the evaluator runs and the algebra multiplies.
+
+A pattern is a row of elements, each one character or `_`, with `%` between some of them.
+The automaton's state is a set of positions in that row, kept as the bits of an integer:
+bit i stands for "the first i elements have been read". Reading a character shifts the bits
+whose element it fits; a bit where `%` stands also stays. A bit below the highest staying one
+can be dropped, because whatever is accepted from there is accepted from the higher one too;
+that keeps the reachable states few.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+ANY: Final = None
+"""The element `_`."""
+
+
+class LikePattern(NamedTuple):
+    """One compiled pattern; `start` is the first state, `step` and `accepts` do the rest."""
+
+    elements: tuple[str | None, ...]
+    stays: int
+    fits_any: int
+    fits: Mapping[str, int]
+
+    @classmethod
+    def parse(cls, pattern: str, escape: str = "") -> "LikePattern":
+        """Read a pattern. Raises ValueError where the escape character is misused."""
+        if len(escape) > 1:
+            raise ValueError("the escape must be a single character")
+        elements: list[str | None] = []
+        stays = 0
+        characters = iter(pattern)
+        for character in characters:
+            if character == escape:
+                escaped = next(characters, "")
+                if escaped not in ("%", "_", escape):
+                    raise ValueError(f"the escape {escape!r} must be followed by %, _ or itself")
+                elements.append(escaped)
+            elif character == "%":
+                stays |= 1 << len(elements)
+            else:
+                elements.append(ANY if character == "_" else character)
+        return cls.compile(elements, stays)
+
+    @classmethod
+    def compile(cls, elements: list[str | None], stays: int) -> "LikePattern":
+        """The automaton of elements with `%` before those whose bit is set in `stays`."""
+        fits_any = 0
+        fits: dict[str, int] = {}
+        for index, element in enumerate(elements):
+            if element is ANY:
+                fits_any |= 1 << index
+            else:
+                fits[element] = fits.get(element, 0) | 1 << index
+        return cls(tuple(elements), stays, fits_any, fits)
+
+    @property
+    def start(self) -> int:
+        return 1
+
+    def step(self, state: int, character: str) -> int:
+        """The state after one more character; 0 is the state without a way out."""
+        moved = (state & (self.fits_any | self.fits.get(character, 0))) << 1
+        state = moved | (state & self.stays)
+        anchor = (state & self.stays).bit_length() - 1
+        return state >> anchor << anchor if anchor > 0 else state
+
+    def accepts(self, state: int) -> bool:
+        """True if the string may end here."""
+        return bool(state >> len(self.elements) & 1)
+
+    def accepts_always(self, state: int) -> bool:
+        """True if the string may go on in any way from here."""
+        return self.accepts(state) and bool(self.stays >> len(self.elements) & 1)
+
+    def matches(self, text: str) -> bool:
+        """True if the whole text fits the pattern, in time linear in the text.
+
+        >>> LikePattern.parse("Harry%_otter").matches("Harry J. Potter")
+        True
+        """
+        state = self.start
+        for character in text:
+            state = self.step(state, character)
+            if not state:
+                return False
+        return self.accepts(state)

@@ -1,0 +1,115 @@
+"""Filters as text: one spacing, one keyword case, parentheses only where they are needed.
+
+`parse(to_text(filter)) == filter` for every filter.
+"""
+
+import re
+from typing import Final, assert_never
+
+from boolcast.filters.expressions import (
+    And,
+    AttributeComparison,
+    Between,
+    Comparison,
+    Constant,
+    In,
+    IsNull,
+    Like,
+    Matches,
+    Node,
+    Not,
+    Or,
+    StringTest,
+)
+from boolcast.model.values import Timestamp, Value
+
+KEYWORDS: Final = frozenset(
+    ("and", "or", "not", "in", "between", "like", "is", "null", "true", "false")
+)
+"""The words that are no attribute's name unless quoted."""
+
+PLAIN_NAME: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+
+
+def to_text(node: Node) -> str:
+    """The filter's text."""
+    match node:
+        case And(children):
+            return " and ".join(_enclosed(child, isinstance(child, Or)) for child in children)
+        case Or(children):
+            return " or ".join(to_text(child) for child in children)
+        case Not(child):
+            # Without parentheses `not contains(…)` is the complement, a predicate of its own.
+            opaque = isinstance(child, And | Or | StringTest | Matches) and not _is_negated(child)
+            return f"not {_enclosed(child, opaque)}"
+        case Constant(value):
+            return "true" if value else "false"
+        case Comparison(attribute, operator, value):
+            return f"{name_text(attribute)} {operator} {value_text(value)}"
+        case Between(attribute, low, high, negated):
+            word = "not between" if negated else "between"
+            return f"{name_text(attribute)} {word} {value_text(low)} and {value_text(high)}"
+        case In(attribute, values, negated):
+            word = "not in" if negated else "in"
+            return f"{name_text(attribute)} {word} ({', '.join(map(value_text, values))})"
+        case IsNull(attribute, negated):
+            return f"{name_text(attribute)} is {'not ' if negated else ''}null"
+        case Like(attribute, pattern, escape, negated):
+            word = "not like" if negated else "like"
+            tail = f" escape {_quoted(escape)}" if escape else ""
+            return f"{name_text(attribute)} {word} {_quoted(pattern)}{tail}"
+        case StringTest(attribute, function, operand, negated):
+            call = f"{function}({name_text(attribute)}, {_quoted(operand)})"
+            return f"not {call}" if negated else call
+        case Matches(attribute, pattern, negated):
+            call = f"matches({name_text(attribute)}, {_quoted(pattern)})"
+            return f"not {call}" if negated else call
+        case AttributeComparison(attribute, operator, other):
+            return _attributes_text(attribute, operator, other)
+        case _:
+            assert_never(node)
+
+
+def _attributes_text(attribute: str, operator: str, other: str) -> str:
+    """Both names quoted where the right one needs it: alone it would look like a string."""
+    right = name_text(other)
+    left = _double_quoted(attribute) if right.startswith('"') else name_text(attribute)
+    return f"{left} {operator} {right}"
+
+
+def name_text(name: str) -> str:
+    """The attribute's name, in double quotes where it is not plain."""
+    if PLAIN_NAME.fullmatch(name) and name.lower() not in KEYWORDS:
+        return name
+    return _double_quoted(name)
+
+
+def value_text(value: Value) -> str:
+    """The value as a literal that reads back as an equal value of the same kind."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str():
+            return _quoted(value)
+        case Timestamp():
+            return f"timestamp '{value}'"
+        case _:
+            assert_never(value)
+
+
+def _enclosed(node: Node, needed: bool) -> str:
+    return f"({to_text(node)})" if needed else to_text(node)
+
+
+def _is_negated(node: Node) -> bool:
+    return isinstance(node, StringTest | Matches) and node.negated
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _double_quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'

@@ -1,0 +1,11 @@
+"""Suggestions for misspelt words."""
+
+from collections.abc import Iterable
+
+
+def suggest(word: str, known: Iterable[str]) -> str | None:
+    """`did you mean …?` for the known word that is nearest, or None where none is near."""
+    import difflib  # noqa: PLC0415 - only when something went wrong
+
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"did you mean `{near[0]}`?" if near else None
