@@ -1,0 +1,40 @@
+"""Content-based publish/subscribe: every event reaches the subscribers whose filter accepts it.
+
+Start with `parse`, which reads a filter such as `title = 'Harry Potter' and price < 25`.
+`Filter.accepts` and `explain` say what it does on an event; `covers`, `overlaps`,
+`equivalent`, `disjoint`, `simplify` and `lint` what can be proven of it.
+"""
+
+from boolcast import errors
+from boolcast.algebra import (
+    Verdict,
+    covers,
+    disjoint,
+    equivalent,
+    lint,
+    overlaps,
+    simplify,
+)
+from boolcast.filters.explanation import explain
+from boolcast.filters.expressions import Filter
+from boolcast.filters.parsing import parse
+from boolcast.model import Schema, Timestamp
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Filter",
+    "Schema",
+    "Timestamp",
+    "Verdict",
+    "__version__",
+    "covers",
+    "disjoint",
+    "equivalent",
+    "errors",
+    "explain",
+    "lint",
+    "overlaps",
+    "parse",
+    "simplify",
+]

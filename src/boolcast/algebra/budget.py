@@ -1,0 +1,35 @@
+"""The budget of a proof: how many steps it may take before it gives up."""
+
+from typing import Final
+
+DEFAULT_BUDGET: Final = 50_000
+"""Steps of about a microsecond each: set operations by cuts, automaton transitions."""
+
+
+class BudgetExhaustedError(Exception):
+    """The budget ran out. Never leaves this room: verdicts say `exhausted` instead."""
+
+
+class Budget:
+    """Counts steps down; raises when there are none left."""
+
+    __slots__ = ("remaining",)
+
+    def __init__(self, steps: int) -> None:
+        self.remaining = steps
+
+    def spend(self, steps: int) -> None:
+        """Take steps. Raises BudgetExhaustedError when they are used up."""
+        self.remaining -= steps
+        if self.remaining < 0:
+            raise BudgetExhaustedError
+
+    def part(self, steps: int) -> "Budget":
+        """A budget of at most `steps` out of this one; return what is left with `settle`."""
+        granted = min(steps, self.remaining)
+        self.remaining -= granted
+        return Budget(granted)
+
+    def settle(self, part: "Budget") -> None:
+        """Take back what a part did not spend."""
+        self.remaining += max(part.remaining, 0)

@@ -1,0 +1,139 @@
+"""What is odd about a filter: parts that are never true, always true, or do not matter."""
+
+from collections.abc import Iterator
+from typing import Literal, cast
+
+import msgspec
+
+from boolcast.algebra.budget import DEFAULT_BUDGET, Budget
+from boolcast.algebra.relations import Search
+from boolcast.algebra.simplification import SIMPLIFY_BUDGET, simplify
+from boolcast.filters.expressions import (
+    And,
+    Comparison,
+    Constant,
+    Filter,
+    In,
+    Node,
+    Not,
+    Or,
+    Predicate,
+)
+from boolcast.filters.negation import to_nnf
+from boolcast.model.events import Event
+from boolcast.model.schemas import Schema
+
+Code = Literal["contradiction", "tautology", "redundant", "always-missing"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that a person should look at: `text` is the part of the filter meant."""
+
+    code: Code
+    text: str
+    message: str
+
+
+class Lint(msgspec.Struct, frozen=True):
+    """All findings; `exhausted` says that the budget ran out and there may be more."""
+
+    findings: tuple[Finding, ...]
+    exhausted: bool = False
+
+
+def lint(filter: Filter, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET) -> Lint:
+    """Look for what the author of the filter hardly meant.
+
+    >>> from boolcast.filters.parsing import parse
+    >>> [finding.message for finding in lint(parse("price < 25 and price < 30")).findings]
+    ['`price < 30` makes no difference and can be left out']
+    """
+    return _Linter(schema, Budget(budget)).run(cast("Node", filter))
+
+
+class _Linter:
+    def __init__(self, schema: Schema | None, budget: Budget) -> None:
+        self.schema = schema
+        self.budget = budget
+        self.exhausted = False
+        self.findings: list[Finding] = []
+
+    def run(self, node: Node) -> Lint:
+        if self.schema is not None:
+            self.findings.extend(_always_missing(node, self.schema))
+        self._constant_parts(node)
+        if not self.findings:
+            self._redundant_parts(node)
+        return Lint(tuple(self.findings), self.exhausted)
+
+    def _constant_parts(self, node: Node) -> None:
+        """Report the topmost parts that are never or always true."""
+        if isinstance(node, Constant):
+            return
+        if not self._may_exist([node], []):
+            message = f"no event can satisfy `{node}`"
+            self.findings.append(Finding("contradiction", str(node), message))
+        elif not self._may_exist([], [node]):
+            message = f"every event satisfies `{node}`"
+            self.findings.append(Finding("tautology", str(node), message))
+        elif isinstance(node, And | Or):
+            for child in node.children:
+                self._constant_parts(child)
+        elif isinstance(node, Not):
+            # The parts of what is negated, each in the form in which it is evaluated.
+            pushed = to_nnf(node)
+            if isinstance(pushed, And | Or):
+                self._constant_parts(pushed)
+
+    def _redundant_parts(self, node: Node) -> None:
+        part = self.budget.part(self.budget.remaining)
+        simplified = simplify(node, schema=self.schema, budget=part.remaining)
+        self.exhausted = self.exhausted or simplified.exhausted
+        for removed in simplified.removed:
+            message = f"`{removed}` makes no difference and can be left out"
+            self.findings.append(Finding("redundant", str(removed), message))
+
+    def _may_exist(self, accepting: list[Node], refusing: list[Node]) -> bool:
+        part = self.budget.part(DEFAULT_BUDGET)
+        search = Search(accepting, refusing, self.schema, part)
+        self.budget.settle(part)
+        self.exhausted = self.exhausted or search.exhausted
+        return search.may_exist
+
+
+def _always_missing(node: Node, schema: Schema) -> Iterator[Finding]:
+    """Predicates on attributes that no event of the filter's own types carries."""
+    seen: set[tuple[str, str]] = set()
+    types = frozenset(schema.types)
+    for leaf, possible in _leaves_with_types(to_nnf(node), types):
+        for name in leaf.names():
+            known = any(name in schema.attributes_of(each) for each in possible or [None])
+            if known or (name == "type" and schema.types) or (name, str(leaf)) in seen:
+                continue
+            seen.add((name, str(leaf)))
+            among = (
+                " and ".join(f"`{each}`" for each in sorted(possible)) if types else "the schema"
+            )
+            where = f"events of type {among}" if types else "events of the schema"
+            message = f"`{name}` is always missing in {where}, so `{leaf}` decides nothing"
+            yield Finding("always-missing", str(leaf), message)
+
+
+def _leaves_with_types(
+    node: Node, types: frozenset[str]
+) -> Iterator[tuple[Predicate, frozenset[str]]]:
+    """Every predicate with the event types that the ANDs above it leave possible."""
+    match node:
+        case And(children):
+            for child in children:
+                if isinstance(child, Comparison | In) and child.attribute == "type":
+                    types = frozenset(t for t in types if child.accepts(Event(type=t)))
+            for child in children:
+                yield from _leaves_with_types(child, types)
+        case Or(children):
+            for child in children:
+                yield from _leaves_with_types(child, types)
+        case Predicate():
+            yield node, types
+        case _:
+            return

@@ -1,0 +1,137 @@
+"""An equivalent filter from which no leaf can be removed without changing its meaning.
+
+Removing a child of an AND can only make a filter accept more, removing a child of an OR only
+less; so one search for an event in the difference tells whether a removal is free. Whole
+subtrees are tried before single leaves, later ones before earlier ones, until nothing gives.
+"""
+
+from collections.abc import Iterator
+from typing import Final, cast
+
+import msgspec
+
+from boolcast.algebra.budget import DEFAULT_BUDGET, Budget
+from boolcast.algebra.relations import Search
+from boolcast.filters.expressions import (
+    FALSE,
+    TRUE,
+    And,
+    Constant,
+    Filter,
+    Node,
+    Or,
+    Predicate,
+    conjunction,
+    disjunction,
+)
+from boolcast.filters.negation import to_nnf
+from boolcast.model.schemas import Schema
+
+SIMPLIFY_BUDGET: Final = 20 * DEFAULT_BUDGET
+"""Steps for one filter, shared by all the removals that are tried."""
+
+_Path = tuple[int, ...]
+
+
+class Simplified(msgspec.Struct, frozen=True):
+    """The simpler filter, in negation normal form, and the parts that were removed from it.
+
+    `exhausted` says that the budget ran out, so that some leaf might still be removable.
+    """
+
+    filter: Filter
+    removed: tuple[Filter, ...] = ()
+    exhausted: bool = False
+
+    def __str__(self) -> str:
+        return str(self.filter)
+
+
+def simplify(
+    filter: Filter, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET
+) -> Simplified:
+    """Remove what is redundant; the result accepts exactly the same events (of the schema).
+
+    Residual predicates are free variables here: one is removed only where it cannot matter
+    whatever it says.
+
+    >>> from boolcast.filters.parsing import parse
+    >>> str(simplify(parse("price < 25 and (price < 30 or title = 'Emma')")))
+    'price < 25'
+    """
+    return _Simplifier(schema, Budget(budget)).run(_folded(to_nnf(cast("Node", filter))))
+
+
+class _Simplifier:
+    def __init__(self, schema: Schema | None, budget: Budget) -> None:
+        self.schema = schema
+        self.budget = budget
+        self.exhausted = False
+
+    def run(self, node: Node) -> Simplified:
+        if isinstance(node, Constant):
+            return Simplified(node)
+        if not self._may_exist([node], []):
+            return Simplified(FALSE, (node,), self.exhausted)
+        if not self._may_exist([], [node]):
+            return Simplified(TRUE, (node,), self.exhausted)
+        removed: list[Filter] = []
+        while (step := self._remove_one(node)) is not None:
+            node, part = step
+            removed.append(part)
+        return Simplified(node, tuple(removed), self.exhausted)
+
+    def _remove_one(self, node: Node) -> tuple[Node, Node] | None:
+        """The filter without its first removable part, and that part."""
+        parts = list(_parts(node, ()))
+        parts.sort(key=lambda item: isinstance(item[1], Predicate))
+        for path, part, parent in parts:
+            shorter = _without(node, path)
+            if isinstance(parent, And):
+                changes = self._may_exist([shorter], [node])
+            else:
+                changes = self._may_exist([node], [shorter])
+            if not changes:
+                return shorter, part
+        return None
+
+    def _may_exist(self, accepting: list[Node], refusing: list[Node]) -> bool:
+        part = self.budget.part(DEFAULT_BUDGET)
+        search = Search(accepting, refusing, self.schema, part)
+        self.budget.settle(part)
+        self.exhausted = self.exhausted or search.exhausted
+        return search.may_exist
+
+
+def _parts(node: Node, path: _Path) -> Iterator[tuple[_Path, Node, And | Or]]:
+    """Every node below the root with its path and parent, later ones first."""
+    if isinstance(node, And | Or):
+        for index in reversed(range(len(node.children))):
+            child = node.children[index]
+            yield (*path, index), child, node
+            yield from _parts(child, (*path, index))
+
+
+def _without(node: Node, path: _Path) -> Node:
+    """The filter without the part at the path; an operator left with one child dissolves."""
+    assert isinstance(node, And | Or)
+    first, *rest = path
+    children = list(node.children)
+    if rest:
+        children[first] = _without(children[first], tuple(rest))
+    else:
+        del children[first]
+    return conjunction(children) if isinstance(node, And) else disjunction(children)
+
+
+def _folded(node: Node) -> Node:
+    """The filter without `true` and `false` inside."""
+    match node:
+        case And(children):
+            parts = [_folded(child) for child in children]
+            return FALSE if FALSE in parts else conjunction(p for p in parts if p != TRUE)
+        case Or(children):
+            parts = [_folded(child) for child in children]
+            return TRUE if TRUE in parts else disjunction(p for p in parts if p != FALSE)
+        case _:
+            return node
