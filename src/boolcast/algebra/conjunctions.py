@@ -1,14 +1,14 @@
-"""Conjunctions of predicates: the fast path of the proofs, and their normal form P5-B1."""
+"""Conjunctions of predicates: the fast path of the proofs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from boolcast.algebra.budget import Budget
 from boolcast.algebra.domains import ALL_EVENTS
 from boolcast.algebra.members import is_empty
 from boolcast.algebra.satisfaction import State
-from boolcast.algebra.value_sets import intersect, meaning
-from boolcast.filters.expressions import And, Filter, Leaf, Node, Predicate
+from boolcast.algebra.value_sets import ValueSet, Variable, intersect, meaning
+from boolcast.filters.expressions import And, Filter, Leaf, Predicate
 
 
 def leaves(node: Filter) -> tuple[Leaf, ...] | None:
@@ -21,14 +21,16 @@ def leaves(node: Filter) -> tuple[Leaf, ...] | None:
 
 
 def is_simple(accepting: Sequence[Filter], refusing: Sequence[Filter]) -> bool:
-    """True if `satisfy` can answer: conjunctions, of which at most one is to be refused."""
+    """True if `solutions` can answer: conjunctions, of which at most one is to be refused."""
     return len(refusing) <= 1 and all(
         leaves(filter) is not None for filter in (*accepting, *refusing)
     )
 
 
-def satisfy(accepting: Sequence[Node], refusing: Sequence[Node], budget: Budget) -> State | None:
-    """What `satisfaction.satisfy` finds, attribute by attribute.
+def solutions(
+    accepting: Sequence[Filter], refusing: Sequence[Filter], budget: Budget
+) -> Iterator[State]:
+    """What `satisfaction.solutions` finds, attribute by attribute.
 
     A conjunction is refused where one of its predicates fails, and each predicate looks at
     one attribute only, so one intersection for each of them settles it.
@@ -37,19 +39,22 @@ def satisfy(accepting: Sequence[Node], refusing: Sequence[Node], budget: Budget)
     for node in accepting:
         for leaf in leaves(node) or ():
             variable, inside, _ = meaning(leaf)
-            known = state.get(variable, ALL_EVENTS.domain(variable))
-            budget.spend(1 + (len(known.cuts) + len(inside.cuts)) // 8)
-            state[variable] = intersect(known, inside)
-    for values in state.values():
-        if is_empty(values, budget):
-            return None
+            state[variable] = _narrow(state, variable, inside, budget)
+    if any(is_empty(values, budget) for values in state.values()):
+        return
     if not refusing:
-        return state
+        yield state
+        return
     for leaf in leaves(refusing[0]) or ():
         variable, _, outside = meaning(leaf)
-        known = state.get(variable, ALL_EVENTS.domain(variable))
-        budget.spend(1 + (len(known.cuts) + len(outside.cuts)) // 8)
-        rest = intersect(known, outside)
+        rest = _narrow(state, variable, outside, budget)
         if not is_empty(rest, budget):
-            return {**state, variable: rest}
-    return None
+            yield {**state, variable: rest}
+
+
+def _narrow(state: State, variable: Variable, values: ValueSet, budget: Budget) -> ValueSet:
+    known = state.get(variable)
+    if known is None:
+        known = ALL_EVENTS.domain(variable)
+    budget.spend(1 + (len(known.cuts) + len(values.cuts)) // 8)
+    return intersect(known, values)

@@ -4,16 +4,17 @@ Each is a search for an event that settles it (`algebra.satisfaction`), in every
 schema. R13 holds throughout: `covers` never says yes wrongly and `overlaps` never no.
 """
 
-from collections.abc import Sequence
-from typing import Literal, cast
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, Literal
 
 from boolcast.algebra import conjunctions
 from boolcast.algebra.budget import DEFAULT_BUDGET, Budget, BudgetExhaustedError
 from boolcast.algebra.domains import ALL_EVENTS, World, worlds
 from boolcast.algebra.formulas import accepted, both, refused
-from boolcast.algebra.satisfaction import State, event_of, satisfy
+from boolcast.algebra.satisfaction import State, event_of, solutions
 from boolcast.algebra.verdict import Verdict
-from boolcast.filters.expressions import Filter, Node
+from boolcast.filters.expressions import Filter
 from boolcast.model.events import Event
 from boolcast.model.schemas import Schema
 
@@ -97,6 +98,10 @@ def relate(left: Filter, right: Filter, *, schema: Schema | None = None) -> Rela
     return "intersects" if overlaps(left, right, schema=schema) else "disjoint"
 
 
+_STATES_TRIED: Final = 16
+"""How many solutions are looked at for a witness where residuals are in the way."""
+
+
 class Search:
     """The search for an event that some filters accept and others refuse.
 
@@ -115,33 +120,28 @@ class Search:
         self.refusing = refusing
         self.budget = budget if isinstance(budget, Budget) else Budget(budget)
         self.witness: Event | None = None
+        self.may_exist = False
         self.exhausted = False
         try:
-            self.may_exist = self._run(schema)
+            self._run(schema)
         except BudgetExhaustedError:
-            self.exhausted = True
+            # Once a solution is found the answer stands, with or without a witness.
+            self.exhausted = not self.may_exist
             self.may_exist = True
 
-    def _run(self, schema: Schema | None) -> bool:
-        found = False
+    def _run(self, schema: Schema | None) -> None:
         for world in worlds(schema):
-            state = self._state(world)
-            if state is not None:
-                found = True
+            for state in islice(self._states(world), _STATES_TRIED):
+                self.may_exist = True
                 if self._take_witness(state):
-                    return True
-        return found
+                    return
 
-    def _state(self, world: World) -> State | None:
+    def _states(self, world: World) -> Iterator[State]:
         if world is ALL_EVENTS and conjunctions.is_simple(self.accepting, self.refusing):
-            return conjunctions.satisfy(
-                cast("Sequence[Node]", self.accepting),
-                cast("Sequence[Node]", self.refusing),
-                self.budget,
-            )
+            return conjunctions.solutions(self.accepting, self.refusing, self.budget)
         parts = [accepted(filter, world) for filter in self.accepting]
         parts += [refused(filter, world) for filter in self.refusing]
-        return satisfy(both(parts), world, self.budget)
+        return solutions(both(parts), world, self.budget)
 
     def _take_witness(self, state: State) -> bool:
         """Keep the state's event if it is a witness: it always is without residuals."""

@@ -10,7 +10,7 @@ A state without clauses left holds an event in every combination of its sets.
 The search is exact and exponential at worst; it spends a budget.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from boolcast.algebra import cuts as ordered
@@ -30,8 +30,8 @@ class _Branch(NamedTuple):
     clauses: list[Any]
 
 
-def satisfy(formula: Formula, world: World, budget: Budget) -> State | None:
-    """A state in which every event makes the formula true, or None if no event does.
+def solutions(formula: Formula, world: World, budget: Budget) -> Iterator[State]:
+    """States in which every event makes the formula true; none if no event does.
 
     Raises BudgetExhaustedError.
     """
@@ -42,10 +42,10 @@ def satisfy(formula: Formula, world: World, budget: Budget) -> State | None:
         clauses = _propagate(branch, world, budget)
         if clauses is None:
             continue
-        if not clauses:
-            return branch.state
-        branches.extend(_split(branch.state, clauses))
-    return None
+        if clauses:
+            branches.extend(_split(branch.state, clauses))
+        else:
+            yield branch.state
 
 
 def _propagate(branch: _Branch, world: World, budget: Budget) -> list[Any] | None:
@@ -124,12 +124,21 @@ def _split(state: State, clauses: list[Any]) -> Iterable[_Branch]:
     others = clauses[:chosen] + clauses[chosen + 1 :]
     tried: list[Formula] = []
     branches: list[_Branch] = []
-    for part in clauses[chosen].parts:
+    # Residuals last: a solution without one has a witness that needs no luck.
+    for part in sorted(clauses[chosen].parts, key=_involves_residual):
         branches.append(_Branch(dict(state), [part, *tried], list(others)))
         if isinstance(part, Atom) and not part.values.literals:
             outside = ValueSet(ordered.complement(part.values.cuts))
             tried.append(Atom(part.variable, outside))
     return reversed(branches)
+
+
+def _involves_residual(part: Formula) -> bool:
+    match part:
+        case Atom(variable):
+            return variable.is_residual
+        case All(parts) | Any(parts):
+            return any(map(_involves_residual, parts))
 
 
 def event_of(state: State, budget: Budget) -> Event:

@@ -68,7 +68,7 @@ def _guesses(bounds: Bounds, literals: frozenset[Literal]) -> Iterator[str]:
     yield bounds.low
     wanted = sorted((row for row, holds in literals if holds), key=lambda row: row.stays & 1)
     texts = ["".join("a" if e is ANY else e for e in row.elements) for row in wanted]
-    for filler in ("", " ", "a", "z"):
+    for filler in ("", "a", " ", "z"):
         yield filler.join(texts) + filler
         for stem in (bounds.low.rstrip("\0"), bounds.low):
             yield stem + filler

@@ -1,0 +1,111 @@
+"""Parse, evaluate, covers and overlaps on the papers' subscription classes (W2).
+
+`make bench` measures; each group holds Boolcast beside a named alternative, so that the
+column in parentheses is the ratio in one run. One round handles `COUNT` filters or pairs.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import lark
+import pytest
+import z3
+
+from boolcast.algebra import covers, overlaps
+from boolcast.filters.expressions import Node
+from boolcast.filters.parsing import parse
+from boolcast.model.events import Event
+from boolcast.workloads import Auction, AuctionParameters
+from tests.algebra.test_solver import formula, is_satisfiable
+
+COUNT: Final = 300
+CLASSES: Final = ("S1", "S2", "S3")
+
+Benchmark = Callable[..., Any]
+
+
+def auction(name: str) -> Auction:
+    """Few titles, authors and categories, so that pairs of filters have something in common."""
+    classes = CLASSES if name == "mixed" else (name,)
+    parameters = AuctionParameters(
+        subscription_classes=classes, titles=3, authors=3, categories=3
+    )
+    return Auction(parameters, seed=1)
+
+
+@pytest.fixture(params=[*CLASSES, "mixed"])
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def texts(name: str) -> list[str]:
+    return [str(filter) for filter in auction(name).subscription_filters(0, COUNT)]
+
+
+def pairs(name: str) -> list[tuple[Any, Any]]:
+    filters = list(auction(name).subscription_filters(0, 2 * COUNT))
+    return list(zip(filters[:COUNT], filters[COUNT:], strict=True))
+
+
+def repeat(call: Callable[..., object], arguments: list[tuple[Any, ...]]) -> Callable[[], None]:
+    def run() -> None:
+        for each in arguments:
+            call(*each)
+
+    return run
+
+
+class TestParse:
+    def test_boolcast(self, benchmark: Any, name: str):
+        benchmark.group = f"parse {COUNT} filters, {name}"
+        benchmark(repeat(parse, [(text,) for text in texts(name)]))
+
+    def test_lark(self, benchmark: Any, name: str):
+        """The second grammar of the tests, as a LALR or Earley parser without a tree to build."""
+        grammar = Path(__file__).parent.parent / "tests" / "filters" / "grammar.lark"
+        parser = lark.Lark(grammar.read_text(), parser="lalr")
+        benchmark.group = f"parse {COUNT} filters, {name}"
+        benchmark(repeat(parser.parse, [(text,) for text in texts(name)]))
+
+
+class TestEvaluate:
+    def test_boolcast(self, benchmark: Any, name: str):
+        filters = list(auction(name).subscription_filters(0, COUNT))
+        event = auction(name).event(0)
+        benchmark.group = f"evaluate {COUNT} filters, {name}"
+        benchmark(repeat(lambda filter: filter.accepts(event), [(each,) for each in filters]))
+
+    def test_compiled_lambda(self, benchmark: Any, name: str):
+        """What a Python user would write by hand, without missing attributes or kinds."""
+        event = auction(name).event(0)
+        functions = [compiled(text) for text in texts(name)]
+        benchmark.group = f"evaluate {COUNT} filters, {name}"
+        benchmark(repeat(lambda function: function(event), [(each,) for each in functions]))
+
+
+def compiled(text: str) -> Callable[[Event], bool]:
+    source = text.replace(" = ", " == ")
+    for attribute in Auction.schema.attributes:
+        source = source.replace(f"{attribute} ", f"event[{attribute!r}] ")
+    function: Callable[[Event], bool] = eval(f"lambda event: {source}")
+    return function
+
+
+@pytest.mark.parametrize("question", [covers, overlaps])
+class TestProve:
+    def test_boolcast(self, benchmark: Any, name: str, question: Callable[..., object]):
+        benchmark.group = f"{question.__name__} of {COUNT} pairs, {name}"
+        benchmark(repeat(question, pairs(name)))
+
+    def test_z3(self, benchmark: Any, name: str, question: Callable[..., object]):
+        """The same question put to an SMT solver."""
+        benchmark.group = f"{question.__name__} of {COUNT} pairs, {name}"
+        claims = [(*claim(question, left, right), left, right) for left, right in pairs(name)]
+        benchmark.pedantic(repeat(is_satisfiable, claims), rounds=1)
+
+
+def claim(question: Callable[..., object], left: Node, right: Node) -> tuple[Any]:
+    if question is overlaps:
+        return (z3.And(formula(left), formula(right)),)
+    return (z3.And(formula(right), z3.Not(formula(left))),)

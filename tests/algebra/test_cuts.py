@@ -1,0 +1,109 @@
+"""The order of all values: complement, intersection and the gaps where nothing can lie."""
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boolcast.algebra.cuts import (
+    EVERYTHING,
+    MISSING,
+    NUMBER,
+    OPAQUE,
+    Cut,
+    Cuts,
+    after_prefix,
+    before,
+    complement,
+    intersect,
+    intervals,
+    next_number,
+    unite,
+    whole_numbers_only,
+)
+from boolcast.algebra.value_sets import meaning
+from boolcast.filters.evaluation import is_so
+from boolcast.filters.expressions import Leaf
+from boolcast.model.events import Event
+from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, EventValue, Kind, Opaque, Value
+from tests.strategies import events, predicates, values
+
+SETS = predicates(small=True, residuals=False).map(lambda leaf: meaning(leaf).inside.cuts)
+
+
+@given(values(Kind.NUMBER))
+def test_nothing_lies_between_a_number_and_the_next(value: Value):
+    assert isinstance(value, int | float)
+    following = next_number(value)
+    assert following > value
+    low, high = Fraction(value), following
+    assert math.nextafter(float(value), math.inf) >= following or float(value) > value
+    candidates = (math.floor(low) + 1, math.floor(low) + 2)
+    for whole in candidates:
+        if INTEGER_MIN <= whole <= INTEGER_MAX:
+            assert not value < whole < high
+    for near in (float(value), math.nextafter(float(value), math.inf)):
+        assert not value < near < high
+
+
+@given(SETS, SETS)
+def test_sets_obey_the_laws_of_boole(left, right):
+    assert complement(complement(left)) == left
+    assert intersect(left, right) == intersect(right, left)
+    assert intersect(left, left) == left
+    assert intersect(left, complement(left)) == ()
+    assert unite(left, complement(left)) == EVERYTHING
+    assert complement(intersect(left, right)) == unite(complement(left), complement(right))
+    assert intersect(left, unite(left, right)) == left
+
+
+@given(SETS, SETS)
+def test_cuts_ascend_and_never_repeat(left, right):
+    for cuts in (intersect(left, right), unite(left, right)):
+        assert all(lower < upper for lower, upper in pairwise(cuts))
+        assert all(begin < end for begin, end in intervals(cuts))
+
+
+@given(predicates(residuals=False), events())
+def test_a_predicate_is_the_set_of_its_values(leaf: Leaf, members):
+    """Where the event's value lies in the set, the predicate is true, and nowhere else."""
+    event = Event.from_python(members)
+    _, inside, outside = meaning(leaf)
+    if not inside.literals:
+        place = place_of(event.get(leaf.attribute))
+        assert lies_in(place, inside.cuts) == is_so(leaf, event, True)
+        assert lies_in(place, outside.cuts) != is_so(leaf, event, True)
+
+
+def place_of(value: EventValue | None) -> Cut:
+    if value is None:
+        return (MISSING,)
+    if isinstance(value, Opaque):
+        return (OPAQUE,)
+    return (NUMBER,) if value == -math.inf else before(value)
+
+
+def lies_in(place: Cut, cuts: Cuts) -> bool:
+    return sum(cut <= place for cut in cuts) % 2 == 1
+
+
+@given(st.text(st.sampled_from("ab\ud7ff\ue000\U0010ffff"), max_size=4), st.text(max_size=3))
+def test_a_prefix_ends_where_no_string_has_it_any_more(prefix: str, tail: str):
+    end = after_prefix(prefix)
+    assert (4, prefix + tail) < end
+    if len(end) > 1:
+        assert not end[1].startswith(prefix)
+        assert end[1] > prefix
+
+
+@given(SETS)
+def test_whole_numbers_only(cuts):
+    kept = whole_numbers_only(cuts)
+    for number in (-1, 0, 0.5, 1, 1.25, 1.5, 2, 3, 2.0**60, -math.inf, math.inf):
+        is_whole = math.isfinite(number) and float(number).is_integer()
+        expected = is_whole and lies_in((NUMBER, number), cuts)
+        # A set of cuts says nothing of numbers that are not whole: none of them is asked for.
+        if is_whole or math.isinf(number):
+            assert lies_in(place_of(number), kept) == expected
