@@ -67,7 +67,20 @@ def test_a_finding_says_what_to_do():
     (finding,) = lint(parse("price < 25 and price < 30")).findings
     assert finding.message == "`price < 30` makes no difference and can be left out"
     (missing, _) = lint(parse("type = 'book' and wheels = 4"), schema=SCHEMA).findings
-    assert "`wheels` is always missing in events of type `book`" in missing.message
+    assert missing.message == (
+        "`wheels` is always missing in events of type `book`, so `wheels = 4` is never true"
+    )
+    (missing,) = lint(
+        parse("type = 'book' and (wheels is null or title = 'x')"), schema=SCHEMA
+    ).findings[:1]
+    assert missing.message.endswith("`wheels is null` is always true")
+
+
+def test_a_contradiction_names_its_core():
+    (finding,) = lint(parse("b = 3 and a = 1 and c < 5 and a = 2")).findings
+    assert finding.message.endswith(": `a = 1 and a = 2` is never true")
+    (finding,) = lint(parse("a = 1 and a = 2")).findings
+    assert finding.message == "no event can satisfy `a = 1 and a = 2`"
 
 
 def test_lint_says_when_its_budget_ran_out():

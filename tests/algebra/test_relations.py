@@ -4,6 +4,10 @@ The answers are also exact: where no residual is involved and the budget lasts, 
 that could be unsafe the other way comes with a witness, which the reference evaluator checks.
 """
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 
@@ -128,6 +132,41 @@ def test_the_budget_does_run_out():
     assert verdict.holds
     assert verdict.exhausted
     assert verdict.witness is None
+
+
+@pytest.mark.parametrize("count", [5, 20, 60])
+def test_long_disjunctions_are_proven(count: int):
+    """A filter against itself less one alternative, and with its predicates exchanged."""
+    parts = [(f"x{i} = 1", f"y{i} < 5") for i in range(count)]
+    longer = parse(" or ".join(f"{x} and {y}" for x, y in parts))
+    shorter = parse(" or ".join(f"{y} and {x}" for x, y in parts[1:]))
+    exchanged = parse(" or ".join(f"{y} and {x}" for x, y in reversed(parts)))
+    assert covers(longer, shorter)
+    assert equivalent(longer, exchanged)
+    refuted = covers(shorter, longer)
+    assert not refuted
+    assert refuted.witness is not None
+
+
+def test_witnesses_are_the_same_in_every_run():
+    """Sets of strings are hashed anew in each process; answers must not depend on it."""
+    script = (
+        "from boolcast import overlaps, parse;"
+        "print(overlaps(parse(\"contains(t, 'foo') and contains(t, 'bar')\"),"
+        " parse(\"contains(t, 'qux') and not contains(t, 'x')\")).witness,"
+        "overlaps(parse(\"contains(t, 'foo') and contains(t, 'bar')\"),"
+        " parse(\"contains(t, 'qux')\")).witness)"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in range(4)
+    }
+    assert len(outputs) == 1
 
 
 def check_witnesses(left: Node, right: Node) -> int:

@@ -3,7 +3,7 @@
 from typing import Final
 
 DEFAULT_BUDGET: Final = 50_000
-"""Steps of about a microsecond each: set operations by cuts, automaton transitions."""
+"""Steps of a few microseconds each: predicates read, sets narrowed, automaton transitions."""
 
 
 class BudgetExhaustedError(Exception):

@@ -14,10 +14,12 @@ from boolcast.filters.expressions import (
     Constant,
     Filter,
     In,
+    IsNull,
     Node,
     Not,
     Or,
     Predicate,
+    conjunction,
 )
 from boolcast.filters.negation import to_nnf
 from boolcast.model.events import Event
@@ -71,7 +73,10 @@ class _Linter:
         if isinstance(node, Constant):
             return
         if not self._may_exist([node], []):
+            core = self._core(node)
             message = f"no event can satisfy `{node}`"
+            if core != node:
+                message += f": `{core}` is never true"
             self.findings.append(Finding("contradiction", str(node), message))
         elif not self._may_exist([], [node]):
             message = f"every event satisfies `{node}`"
@@ -84,6 +89,17 @@ class _Linter:
             pushed = to_nnf(node)
             if isinstance(pushed, And | Or):
                 self._constant_parts(pushed)
+
+    def _core(self, node: Node) -> Node:
+        """A smallest part of a contradiction that is one by itself."""
+        if not isinstance(node, And):
+            return node
+        children = list(node.children)
+        for child in node.children:
+            others = [other for other in children if other is not child]
+            if others and not self._may_exist([conjunction(others)], []):
+                children = others
+        return conjunction(children) if len(children) > 1 else self._core(children[0])
 
     def _redundant_parts(self, node: Node) -> None:
         part = self.budget.part(self.budget.remaining)
@@ -115,7 +131,8 @@ def _always_missing(node: Node, schema: Schema) -> Iterator[Finding]:
                 " and ".join(f"`{each}`" for each in sorted(possible)) if types else "the schema"
             )
             where = f"events of type {among}" if types else "events of the schema"
-            message = f"`{name}` is always missing in {where}, so `{leaf}` decides nothing"
+            outcome = "always" if leaf == IsNull(name) else "never"
+            message = f"`{name}` is always missing in {where}, so `{leaf}` is {outcome} true"
             yield Finding("always-missing", str(leaf), message)
 
 

@@ -130,7 +130,9 @@ class Search:
             self.may_exist = True
 
     def _run(self, schema: Schema | None) -> None:
+        size = sum(len(list(filter.predicates())) for filter in (*self.accepting, *self.refusing))
         for world in worlds(schema):
+            self.budget.spend(size)
             for state in islice(self._states(world), _STATES_TRIED):
                 self.may_exist = True
                 if self._take_witness(state):

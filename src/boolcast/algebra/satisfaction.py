@@ -119,8 +119,8 @@ def _open_parts(clause: Any, state: State, world: World, budget: Budget) -> list
 
 
 def _split(state: State, clauses: list[Any]) -> Iterable[_Branch]:
-    """A branch for each alternative of the smallest clause, the first one last."""
-    chosen = min(range(len(clauses)), key=lambda index: len(clauses[index].parts))
+    """A branch for each alternative of the most telling clause, the first one last."""
+    chosen = min(range(len(clauses)), key=lambda index: _vagueness(clauses[index]))
     others = clauses[:chosen] + clauses[chosen + 1 :]
     tried: list[Formula] = []
     branches: list[_Branch] = []
@@ -131,6 +131,27 @@ def _split(state: State, clauses: list[Any]) -> Iterable[_Branch]:
             outside = ValueSet(ordered.complement(part.values.cuts))
             tried.append(Atom(part.variable, outside))
     return reversed(branches)
+
+
+def _vagueness(clause: Any) -> tuple[int, int]:
+    """How little a choice in the clause would say: alternatives that ask for no value, then all.
+
+    That a filter refuses gives clauses of few alternatives, each of which leaves its attribute
+    nearly everything, missing included. Split first, they multiply; split last, most of them
+    are settled by then.
+    """
+    vague = sum(not _asks_for_a_value(part) for part in clause.parts)
+    return vague, len(clause.parts)
+
+
+def _asks_for_a_value(part: Formula) -> bool:
+    match part:
+        case Atom(_, values):
+            return values.cuts[:1] != ordered.EVERYTHING
+        case All(parts):
+            return any(map(_asks_for_a_value, parts))
+        case Any(parts):
+            return all(map(_asks_for_a_value, parts))
 
 
 def _involves_residual(part: Formula) -> bool:

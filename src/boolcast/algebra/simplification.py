@@ -27,7 +27,7 @@ from boolcast.filters.expressions import (
 from boolcast.filters.negation import to_nnf
 from boolcast.model.schemas import Schema
 
-SIMPLIFY_BUDGET: Final = 20 * DEFAULT_BUDGET
+SIMPLIFY_BUDGET: Final = 10 * DEFAULT_BUDGET
 """Steps for one filter, shared by all the removals that are tried."""
 
 _Path = tuple[int, ...]
@@ -76,24 +76,27 @@ class _Simplifier:
         if not self._may_exist([], [node]):
             return Simplified(TRUE, (node,), self.exhausted)
         removed: list[Filter] = []
-        while (step := self._remove_one(node)) is not None:
-            node, part = step
-            removed.append(part)
+        while (shorter := self._pass(node, removed)) != node:
+            node = shorter
         return Simplified(node, tuple(removed), self.exhausted)
 
-    def _remove_one(self, node: Node) -> tuple[Node, Node] | None:
-        """The filter without its first removable part, and that part."""
-        parts = list(_parts(node, ()))
-        parts.sort(key=lambda item: isinstance(item[1], Predicate))
-        for path, part, parent in parts:
+    def _pass(self, node: Node, removed: list[Filter]) -> Node:
+        """The filter without what can be removed from it in one go through its parts."""
+        position = 0
+        while position < len(parts := _parts(node)) and self.budget.remaining > 0:
+            path, part, parent = parts[position]
             shorter = _without(node, path)
             if isinstance(parent, And):
                 changes = self._may_exist([shorter], [node])
             else:
                 changes = self._may_exist([node], [shorter])
-            if not changes:
-                return shorter, part
-        return None
+            if changes:
+                position += 1
+            else:
+                node = shorter
+                removed.append(part)
+        self.exhausted = self.exhausted or self.budget.remaining <= 0
+        return node
 
     def _may_exist(self, accepting: list[Node], refusing: list[Node]) -> bool:
         part = self.budget.part(DEFAULT_BUDGET)
@@ -103,13 +106,19 @@ class _Simplifier:
         return search.may_exist
 
 
-def _parts(node: Node, path: _Path) -> Iterator[tuple[_Path, Node, And | Or]]:
-    """Every node below the root with its path and parent, later ones first."""
+def _parts(node: Node) -> list[tuple[_Path, Node, And | Or]]:
+    """Every node below the root with its path and parent: subtrees first, later ones first."""
+    parts = list(_below(node, ()))
+    parts.sort(key=lambda item: isinstance(item[1], Predicate))
+    return parts
+
+
+def _below(node: Node, path: _Path) -> Iterator[tuple[_Path, Node, And | Or]]:
     if isinstance(node, And | Or):
         for index in reversed(range(len(node.children))):
             child = node.children[index]
             yield (*path, index), child, node
-            yield from _parts(child, (*path, index))
+            yield from _below(child, (*path, index))
 
 
 def _without(node: Node, path: _Path) -> Node:

@@ -51,12 +51,18 @@ def find_string(bounds: Bounds, literals: frozenset[Literal], budget: Budget) ->
         budget.spend(len(guess) * len(literals) + 1)
         if bounds.admits(guess) and _fits(guess, literals):
             return guess
-    ordered = sorted(literals, key=lambda literal: (len(literal.row.elements), literal.holds))
+    ordered = sorted(literals, key=_order)
     if len(ordered) > 2:
         for pair in combinations(ordered, 2):
             if _search(bounds, pair, budget) is None:
                 return None
     return _search(bounds, tuple(ordered), budget)
+
+
+def _order(literal: Literal) -> tuple[int, list[str], int, bool]:
+    """Short patterns first, and the same order in every run."""
+    elements, stays = literal.row
+    return len(elements), [element or "" for element in elements], stays, literal.holds
 
 
 def _fits(text: str, literals: Iterable[Literal]) -> bool:
@@ -66,7 +72,8 @@ def _fits(text: str, literals: Iterable[Literal]) -> bool:
 def _guesses(bounds: Bounds, literals: frozenset[Literal]) -> Iterator[str]:
     """Strings that are worth a try: the lower bound, and the wanted patterns in a row."""
     yield bounds.low
-    wanted = sorted((row for row, holds in literals if holds), key=lambda row: row.stays & 1)
+    wanted = [row for row, holds in sorted(literals, key=_order) if holds]
+    wanted.sort(key=lambda row: row.stays & 1)
     texts = ["".join("a" if e is ANY else e for e in row.elements) for row in wanted]
     for filler in ("", "a", " ", "z"):
         yield filler.join(texts) + filler
