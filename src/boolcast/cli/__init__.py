@@ -1,0 +1,37 @@
+"""The command line `boolcast`, one module per command.
+
+`application` puts the commands together and `options` holds what they share. `sources` reads
+files, standard input and gzip line by line, `subscriptions` what stands in such lines,
+`reports` says what is wrong with them, `output` writes text and JSON. `tour` is the text of
+`boolcast demo`, kept apart because it imports rich and the workloads.
+
+Nothing that takes long to import is imported before a command needs it: `boolcast --help`
+answers at once.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from boolcast.cli.application import application
+from boolcast.cli.exit_codes import ExitCode
+from boolcast.cli.output import tolerate_narrow_encodings, write_error, write_json
+from boolcast.cli.reports import ErrorReport, text_of
+from boolcast.errors import BoolcastError
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and exit with its code; `arguments` are those of the process if None."""
+    tolerate_narrow_encodings()
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        application(given, prog_name="boolcast")
+    except BoolcastError as error:
+        if "--json" in given:
+            write_json({"error": ErrorReport.of(error)}, error=True)
+        else:
+            write_error(f"error: {text_of(error)}")
+        sys.exit(ExitCode.BAD_INPUT)
+    raise AssertionError("typer ends every command by SystemExit")

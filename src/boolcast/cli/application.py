@@ -1,0 +1,70 @@
+"""The commands, put together."""
+
+from typing import Annotated
+
+import typer
+
+from boolcast.cli.check import check
+from boolcast.cli.demo import demo
+from boolcast.cli.explain import explain
+from boolcast.cli.match import match
+from boolcast.cli.output import write
+
+application = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    # Plain help and errors: rich would take longer to import than all the rest.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 - 20 ms for one option
+
+        write(f"boolcast {version('boolcast')}")
+        raise typer.Exit
+
+
+@application.callback()
+def boolcast(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Deliver every event to exactly the subscribers whose Boolean filter accepts it.
+
+    A filter reads like SQL's WHERE:
+
+    \b
+      title = 'Dune' and ending < 24 and (condition = 'new' and price < 25 or price < 15)
+
+    \b
+    Operators:
+      = != <> < <= > >=           a value, or another attribute: bid > reserve
+      [not] between 5 and 10      [not] in ('new', 'used')     is [not] null
+      [not] like 'Harry%'         % any characters, _ one
+      starts_with(title, 'Har')   ends_with   contains   matches(title, 'regex')
+      and or not ( )              true false
+      'it''s'  timestamp '2026-01-31T12:00:00Z'  "attribute with spaces"  item.price
+
+    \b
+    Examples:
+      boolcast check "price < 25 and condition = 'new'"
+      boolcast explain "price < 25" '{"price": 30}'
+      boolcast match --subscriptions alerts.jsonl --events books.jsonl
+      boolcast demo
+
+    \b
+    Exit codes of all commands:
+      0  fine
+      1  the answer is no, or not all is well: findings, refused, lines left out
+      2  the input or the usage is wrong
+    """  # noqa: D301 - \b keeps the lines of a paragraph apart
+
+
+for command in (check, explain, match, demo):
+    application.command()(command)

@@ -1,0 +1,15 @@
+"""The exit codes, the same for all commands, so that scripts can rely on them."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What a command tells the shell; `--help` says what each means for the command."""
+
+    FINE = 0
+    RESERVATIONS = 1
+    """It ran, and the answer is no, or not all is well: findings, refused, lines left out."""
+    BAD_INPUT = 2
+    """The input or the usage is wrong."""
+    BROKEN_PIPE = 141
+    """The reader of the output went away: 128 and SIGPIPE, as of other tools."""
