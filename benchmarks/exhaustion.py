@@ -1,6 +1,6 @@
 """How often proofs about random pairs of filters run out of budget, by operator.
 
-    python -m benchmarks.exhaustion [--pairs 10000] [--leaves 12] [--budget STEPS]
+python -m benchmarks.exhaustion [--pairs 10000] [--leaves 12] [--budget STEPS]
 """
 
 import argparse
