@@ -50,13 +50,21 @@ def canonical(filter: Filter) -> Filter:
 def _canonical_node(node: Node) -> Node:
     match node:
         case And(children):
-            return conjunction(dict.fromkeys(map(_canonical_node, children)))
+            return conjunction(_distinct(And, children))
         case Or(children):
-            return disjunction(dict.fromkeys(map(_canonical_node, children)))
+            return disjunction(_distinct(Or, children))
         case Constant():
             return node
         case _:
             return canonical_predicate(node)  # type: ignore[arg-type]
+
+
+def _distinct(kind: type[And] | type[Or], children: tuple[Node, ...]) -> dict[Node, None]:
+    """The canonical children, each once; a child that came down to `kind` gives its own."""
+    parts: dict[Node, None] = {}
+    for child in map(_canonical_node, children):
+        parts.update(dict.fromkeys(child.children if isinstance(child, kind) else (child,)))
+    return parts
 
 
 def canonical_predicate(predicate: Leaf) -> Leaf:
@@ -67,7 +75,7 @@ def canonical_predicate(predicate: Leaf) -> Leaf:
         case Between(_, low, high, _):
             return replace(predicate, low=_canonical_value(low), high=_canonical_value(high))
         case In(attribute, values, negated):
-            distinct = sorted({_canonical_value(value) for value in values})  # type: ignore[type-var]
+            distinct = sorted({_canonical_value(value) for value in values})
             if len(distinct) == 1:
                 return Comparison(attribute, "!=" if negated else "=", distinct[0])
             return replace(predicate, values=tuple(distinct))

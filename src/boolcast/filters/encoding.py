@@ -1,20 +1,18 @@
 """The JSON form of a filter, for the wire and for storage.
 
 It is the tree itself: each node an object whose `type` names it. It keeps every filter
-exactly, the kinds of its values included.
+exactly, the kinds of its values included. The limits are those of the text: what `parse`
+takes can be encoded and decoded.
 """
-
-from typing import Final
 
 import msgspec
 
-from boolcast.errors import FilterLimitError, FilterSchemaError, FilterSyntaxError
-from boolcast.filters.expressions import And, Filter, In, Node, Not, Or
+from boolcast.errors import FilterSchemaError, FilterSyntaxError
+from boolcast.filters.expressions import And, Filter, Matches, Node, Not, Or, StringTest
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
+from boolcast.filters.printing import is_enclosed
 from boolcast.filters.schema_check import find_problem
 from boolcast.model.schemas import Schema
-
-_DECODER: Final = msgspec.json.Decoder(Node)
 
 
 def encode(filter: Filter) -> bytes:
@@ -32,12 +30,15 @@ def decode(
 ) -> Filter:
     """Read a filter's JSON form. Raises the same errors as `parse`, without a position."""
     try:
-        node = _DECODER.decode(data)
+        plain = msgspec.json.decode(data)
+        # Before the predicates are made, because to make one may be costly (`matches`).
+        _check_size(plain, limits)
+        node: Node = msgspec.convert(plain, Node)
     except RecursionError:
-        raise _too_deep(limits) from None
-    except (msgspec.DecodeError, UnicodeError) as error:
+        raise limits.error("depth") from None
+    except (msgspec.MsgspecError, UnicodeError) as error:
         raise FilterSyntaxError(f"not the JSON form of a filter: {error}") from None
-    _check_limits(node, limits)
+    _check_depth(node, limits)
     if schema is not None:
         for predicate in node.predicates():
             if problem := find_problem(predicate, schema):  # type: ignore[arg-type]
@@ -45,40 +46,49 @@ def decode(
     return node
 
 
-def _check_limits(node: Node, limits: Limits) -> None:
-    """Raise where the tree is past a limit; the levels are walked without recursion."""
-    level = [node]
-    predicates = 0
-    # The leaves are a level of the tree, but no nesting of the text.
-    for _ in range(limits.depth + 1):
-        below: list[Node] = []
-        for member in level:
-            match member:
-                case And(children) | Or(children):
-                    below.extend(children)
-                case Not(child):
-                    below.append(child)
-                case _:
-                    predicates += 1
-                    if isinstance(member, In) and len(member.values) > limits.values:
-                        raise FilterLimitError(
-                            f"a list has more than {limits.values:,} values",
-                            limit="values",
-                            allowed=limits.values,
-                        )
+def _check_size(root: object, limits: Limits) -> None:
+    """Raise where a limit other than that on depth is passed, whatever the tree may be."""
+    text = predicates = regexes = 0
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, dict):
+            continue
+        for name, member in node.items():
+            if name in ("child", "children"):
+                waiting += member if isinstance(member, list) else [member]
+            elif name == "values" and isinstance(member, list):
+                longest = max((len(value) for value in member if isinstance(value, str)), default=0)
+                if longest > limits.text:
+                    raise limits.error("text")
+                if len(member) > limits.values:
+                    raise limits.error("values")
+            elif name != "type" and isinstance(member, str):
+                text += len(member)
+        # In the text a node takes a character at least.
+        text += 1
+        predicates += "attribute" in node
+        regexes += node.get("type") == "matches"
+        if text > limits.text:
+            raise limits.error("text")
         if predicates > limits.predicates:
-            raise FilterLimitError(
-                f"the filter has more than {limits.predicates:,} predicates",
-                limit="predicates",
-                allowed=limits.predicates,
-            )
-        if not below:
-            return
-        level = below
-    raise _too_deep(limits)
+            raise limits.error("predicates")
+        if regexes > limits.regexes:
+            raise limits.error("regexes")
 
 
-def _too_deep(limits: Limits) -> FilterLimitError:
-    return FilterLimitError(
-        f"the filter nests deeper than {limits.depth} levels", limit="depth", allowed=limits.depth
-    )
+def _check_depth(root: Node, limits: Limits) -> None:
+    """Raise where the filter's text would nest too deep."""
+    waiting = [(root, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth > limits.depth:
+            raise limits.error("depth")
+        match node:
+            case And(children) | Or(children):
+                waiting += [(child, depth + is_enclosed(node, child)) for child in children]
+            case Not(child):
+                waiting.append((child, depth + 1 + is_enclosed(node, child)))
+            case StringTest() | Matches() if node.negated and depth == limits.depth:
+                # Its text begins with `not`.
+                raise limits.error("depth")

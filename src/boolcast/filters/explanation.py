@@ -23,8 +23,9 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """One node of a filter on one event; the root stands for the filter.
 
     `text` is the node as written, `outcome` what it came to: a predicate is `unknown` where
-    an attribute is missing or of another kind, which then `note` says. `values` are the
-    event's values of the attributes that a predicate looks at, null for missing ones.
+    an attribute is missing or of another kind, which then `note` says, and an AND, OR or NOT
+    where it rests on such a one. `values` are the event's values of the attributes that a
+    predicate looks at, null for missing ones.
     """
 
     text: str
@@ -59,7 +60,7 @@ def explain(filter: Filter, event: Mapping[str, object]) -> Explanation:
     >>> from boolcast.filters.parsing import parse
     >>> print(explain(parse("price < 25 and ending < 24"), {"price": 21.0}))
     refused
-    ✗ and
+    ? and
     ├─ ✓ price < 25: price is 21.0
     └─ ? ending < 24: ending is missing  ← decides
     """
@@ -71,15 +72,13 @@ def _explain(node: Node, event: Event, *, wanted: bool, decides: bool) -> Explan
     is_met = is_so(node, event, wanted)
     match node:
         case And(children) | Or(children):
-            # A met AND and an unmet OR rest on all children, the others on each that agrees;
-            # where the negation is wanted, AND is met like OR.
-            rests_on_all = (isinstance(node, And) == wanted) == is_met
+            # The children that agree: all of a met AND and of an unmet OR.
             parts = tuple(
                 _explain(
                     child,
                     event,
                     wanted=wanted,
-                    decides=decides and (rests_on_all or is_so(child, event, wanted) == is_met),
+                    decides=decides and is_so(child, event, wanted) == is_met,
                 )
                 for child in children
             )
@@ -144,5 +143,3 @@ def _lines(node: Explanation, lead: str, below: str) -> Iterator[str]:
             below + ("└─ " if is_last else "├─ "),
             below + ("   " if is_last else "│  "),
         )
-
-

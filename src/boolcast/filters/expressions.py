@@ -29,7 +29,7 @@ Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 StringFunction = Literal["starts_with", "ends_with", "contains"]
 
 
-class Filter(msgspec.Struct, frozen=True):
+class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A Boolean filter. Make one with `boolcast.parse`, combine with `&`, `|` and `~`."""
 
     def accepts(self, event: Mapping[str, object]) -> bool:
@@ -49,9 +49,13 @@ class Filter(msgspec.Struct, frozen=True):
         return frozenset(name for leaf in self.predicates() for name in leaf.names())
 
     def __and__(self, other: "Filter") -> "Filter":
+        if not isinstance(other, Filter):
+            return NotImplemented
         return And(cast("tuple[Node, ...]", (self, other)))
 
     def __or__(self, other: "Filter") -> "Filter":
+        if not isinstance(other, Filter):
+            return NotImplemented
         return Or(cast("tuple[Node, ...]", (self, other)))
 
     def __invert__(self) -> "Filter":
@@ -252,9 +256,7 @@ class AttributeComparison(Predicate, frozen=True, tag="attributes"):
         return (self.attribute, self.other)
 
 
-Leaf = (
-    Comparison | Between | In | IsNull | Like | StringTest | Matches | AttributeComparison
-)
+Leaf = Comparison | Between | In | IsNull | Like | StringTest | Matches | AttributeComparison
 """Every predicate there is."""
 
 Residual = Matches | AttributeComparison
@@ -316,8 +318,11 @@ def _checked(value: Value) -> Value:
     elif kind is float:
         if not math.isfinite(cast("float", value)):
             raise ValueError("a number must be finite as float64")
-    elif kind is Timestamp and not cast("Timestamp", value).has_text:
-        raise ValueError("a timestamp's year must lie between 0001 and 9999")
+    elif kind is Timestamp:
+        if not cast("Timestamp", value).has_text:
+            raise ValueError("a timestamp's year must lie between 0001 and 9999")
+    elif kind is not bool:
+        raise ValueError(f"a filter holds no value of type {kind.__name__}")
     return value
 
 

@@ -4,19 +4,39 @@ from typing import Final
 
 import msgspec
 
+from boolcast.errors import FilterLimitError
+
+_PROBLEMS: Final = {
+    "text": "the filter's text is longer than {:,} characters outside `in` lists",
+    "depth": "the filter nests deeper than {:,} levels",
+    "predicates": "the filter has more than {:,} predicates",
+    "values": "the list has more than {:,} values",
+    "regexes": "the filter has more than {:,} regular expressions",
+}
+
 
 class Limits(msgspec.Struct, frozen=True):
-    """How large a filter may be.
+    """How large a filter may be. Work on one past a limit is in proportion to the limit.
 
     `text` counts the characters outside `in` lists, and those of any single value inside
     one; `depth` the nesting of parentheses and NOTs; `predicates` the leaves; `values` the
-    values of one `in` list. Work on a filter past a limit is in proportion to the limit.
+    values of one `in` list; `regexes` the predicates `matches`, since to compile one may take
+    milliseconds. Past a depth of about 150 Python's own limit on recursion is met first.
     """
 
     text: int = 16_384
     depth: int = 64
     predicates: int = 1_024
     values: int = 10_000
+    regexes: int = 32
+
+    def error(
+        self, limit: str, text: str | None = None, position: int | None = None
+    ) -> FilterLimitError:
+        """The error for a filter past the limit of that name."""
+        allowed: int = getattr(self, limit)
+        problem = _PROBLEMS[limit].format(allowed)
+        return FilterLimitError(problem, limit=limit, allowed=allowed, text=text, position=position)
 
 
 DEFAULT_LIMITS: Final = Limits()

@@ -3,11 +3,13 @@
 NOT binds tighter than AND, AND tighter than OR. Recursion is bounded by the limit on depth.
 """
 
+import math
 from typing import Final, NoReturn, cast
 
 import msgspec
 
-from boolcast.errors import FilterLimitError, FilterSchemaError, FilterSyntaxError
+from boolcast.errors import FilterSchemaError, FilterSyntaxError
+from boolcast.filters import slips
 from boolcast.filters.canonical import FLIPPED
 from boolcast.filters.expressions import (
     FALSE,
@@ -34,12 +36,12 @@ from boolcast.filters.scanning import Scanner
 from boolcast.filters.schema_check import find_problem
 from boolcast.filters.spelling import suggest
 from boolcast.model.schemas import Schema
-from boolcast.model.values import Timestamp, Value
+from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, Timestamp, Value
 
 _POWERS: Final = {"or": 1, "and": 2}
 _NOT_POWER: Final = 3
+_OPERATORS: Final[dict[str, Operator]] = {operator: operator for operator in FLIPPED} | {"<>": "!="}
 _FUNCTIONS: Final = ("starts_with", "ends_with", "contains", "matches")
-_AFTER_ATTRIBUTE: Final = "an operator such as =, <, in, like or is null"
 
 
 def parse(text: str, *, schema: Schema | None = None, limits: Limits = DEFAULT_LIMITS) -> Filter:
@@ -55,13 +57,14 @@ def parse(text: str, *, schema: Schema | None = None, limits: Limits = DEFAULT_L
 
 
 class _Parser:
-    __slots__ = ("depth", "limits", "predicates", "scanner", "schema")
+    __slots__ = ("depth", "limits", "predicates", "regexes", "scanner", "schema")
 
     def __init__(self, text: str, schema: Schema | None, limits: Limits) -> None:
         self.limits = limits
         self.schema = schema
         self.depth = 0
         self.predicates = 0
+        self.regexes = 0
         self.scanner = Scanner(text, limits)
 
     def parse(self) -> Node:
@@ -121,13 +124,7 @@ class _Parser:
     def _descend(self) -> None:
         self.depth += 1
         if self.depth > self.limits.depth:
-            raise FilterLimitError(
-                f"the filter nests deeper than {self.limits.depth} levels",
-                limit="depth",
-                allowed=self.limits.depth,
-                text=self.scanner.text,
-                position=self.scanner.start,
-            )
+            raise self.limits.error("depth", self.scanner.text, self.scanner.start)
 
     def _constant(self) -> Node:
         scanner = self.scanner
@@ -143,6 +140,11 @@ class _Parser:
         start = scanner.start
         if scanner.kind == "name" and scanner.keyword is None:
             name = scanner.lexeme
+            if (simple := scanner.read_comparison()) is not None:
+                operator, value, value_start = simple
+                scanner.advance()
+                predicate = Comparison(name, _OPERATORS[operator], value)
+                return self._count(predicate, start, value_start)
             scanner.advance()
             if scanner.kind == "open":
                 return self._function(name, start)
@@ -154,9 +156,8 @@ class _Parser:
             return self._behind_attribute(name, start, is_quoted=True)
         if scanner.kind in ("number", "string"):
             return self._flipped(self._value("a value"), start)
-        return self._fail(
-            "an attribute, `not` or `(`", hint=_misplaced_hint(scanner.keyword, scanner.lexeme)
-        )
+        hint = slips.in_place_of_operand(scanner.keyword, scanner.lexeme)
+        return self._fail("an attribute, `not` or `(`", hint=hint)
 
     def _behind_attribute(self, name: str, start: int, *, is_quoted: bool) -> Node:
         scanner = self.scanner
@@ -176,13 +177,14 @@ class _Parser:
         if keyword == "like":
             return self._like(name, start, negated=negated)
         if negated:
-            self._fail("`in`, `between` or `like`")
-        return self._fail_behind_attribute(name, start)
+            hint = slips.behind_negation(scanner.kind, keyword)
+            self._fail("`in`, `between` or `like`", hint=hint)
+        hint = slips.behind_attribute(name, scanner.kind, scanner.lexeme, keyword)
+        return self._fail("an operator such as =, <, in, like or is null", hint=hint)
 
     def _comparison(self, name: str, start: int, *, is_quoted: bool) -> Node:
         scanner = self.scanner
-        operator = cast("Operator", "!=" if scanner.lexeme == "<>" else scanner.lexeme)
-        scanner.advance()
+        operator = self._operator()
         value_start = scanner.start
         kind = scanner.kind
         if kind == "name" and scanner.keyword is None:
@@ -202,6 +204,11 @@ class _Parser:
             value = self._value("a value or an attribute")
         return self._count(Comparison(name, operator, value), start, value_start)
 
+    def _operator(self) -> Operator:
+        lexeme = self.scanner.lexeme
+        self.scanner.advance()
+        return _OPERATORS[lexeme]
+
     def _null_test(self, name: str, start: int) -> Node:
         scanner = self.scanner
         scanner.advance()
@@ -210,7 +217,7 @@ class _Parser:
             scanner.advance()
         if scanner.keyword != "null":
             expected = "`null`" if negated else "`null` or `not null`"
-            self._fail(expected, hint="compare with a value by = and !=")
+            self._fail(expected, hint=slips.in_null_test(scanner.lexeme))
         scanner.advance()
         return self._count(IsNull(name, negated), start, start)
 
@@ -230,7 +237,7 @@ class _Parser:
             value_start = scanner.start
             values.append(self._value("a value"))
             if len(values) > self.limits.values:
-                self._fail_by_values(value_start)
+                raise self.limits.error("values", scanner.text, value_start)
             if scanner.kind != "comma":
                 break
         if scanner.kind != "close":
@@ -282,7 +289,7 @@ class _Parser:
         function = word.lower()
         if function not in _FUNCTIONS:
             hint = suggest(function, _FUNCTIONS) or "there are " + ", ".join(_FUNCTIONS)
-            self._refuse(f"there is no function `{word}`", start, hint=hint)
+            self._refuse(f"there is no function `{slips.shortened(word)}`", start, hint=hint)
         scanner.advance()
         attribute_start = scanner.start
         if scanner.kind == "quoted":
@@ -303,20 +310,25 @@ class _Parser:
         predicate: Leaf
         try:
             if function == "matches":
+                self._count_regex(operand_start)
                 predicate = Matches(name, operand)
             else:
                 predicate = StringTest(name, cast("StringFunction", function), operand)
         except ValueError as error:
-            self._refuse(str(error), operand_start)
+            self._refuse(str(error), operand_start, hint=slips.in_regex(operand))
         return self._count(predicate, attribute_start, operand_start)
+
+    def _count_regex(self, start: int) -> None:
+        self.regexes += 1
+        if self.regexes > self.limits.regexes:
+            raise self.limits.error("regexes", self.scanner.text, start)
 
     def _flipped(self, value: Value, start: int) -> Node:
         """`25 > price` read as `price < 25`."""
         scanner = self.scanner
         if scanner.kind != "operator":
             self._fail("an operator such as = or <", hint="a predicate begins with an attribute")
-        operator = FLIPPED["!=" if scanner.lexeme == "<>" else scanner.lexeme]
-        scanner.advance()
+        operator = FLIPPED[self._operator()]
         name_start = scanner.start
         if scanner.kind == "quoted":
             name = self._quoted_name()
@@ -344,25 +356,25 @@ class _Parser:
             case "quoted":
                 self._refuse_quoted(lexeme[1:-1], scanner.start)
             case _:
-                hint = "use `is null` or `is not null`" if scanner.keyword == "null" else None
-                if scanner.kind == "name" and scanner.keyword is None:
-                    hint = f"strings take single quotes: '{lexeme}'"
+                before = scanner.text[scanner.start - 1 : scanner.start]
+                hint = slips.in_place_of_value(before, scanner.kind, lexeme, scanner.keyword)
                 self._fail(expected, hint=hint)
         scanner.advance()
         return value
 
     def _number(self, lexeme: str) -> int | float:
-        # Eighteen digits and a sign always fit 64 bits; longer ones may not.
-        is_integer = lexeme.lstrip("+-").isdigit()
-        if is_integer and len(lexeme) <= 18:
+        if len(lexeme) <= 18 and lexeme.isdigit():
             return int(lexeme)
         value = float(lexeme)
-        if value in (float("inf"), float("-inf")):
+        if math.isinf(value):
             hint = "the largest number is about 1.8e308"
             self._refuse("the number is not finite as float64", self.scanner.start, hint=hint)
-        if is_integer and abs(value) <= 2.0**63:
-            exact = int(lexeme)
-            return exact if -(2**63) <= exact < 2**63 else value
+        digits = lexeme.lstrip("+-")
+        if digits.isdigit() and abs(value) <= 2.0**63:
+            # Zeros in front count where Python limits the digits it reads.
+            exact = int(digits.lstrip("0") or "0")
+            exact = -exact if lexeme[0] == "-" else exact
+            return exact if INTEGER_MIN <= exact <= INTEGER_MAX else value
         return value
 
     def _string(self, expected: str) -> str:
@@ -408,13 +420,7 @@ class _Parser:
         """The predicate, once it is within the limit and fits the schema."""
         self.predicates += 1
         if self.predicates > self.limits.predicates:
-            raise FilterLimitError(
-                f"the filter has more than {self.limits.predicates:,} predicates",
-                limit="predicates",
-                allowed=self.limits.predicates,
-                text=self.scanner.text,
-                position=start,
-            )
+            raise self.limits.error("predicates", self.scanner.text, start)
         if self.schema is not None:
             problem = find_problem(predicate, self.schema)
             if problem is not None:
@@ -440,58 +446,15 @@ class _Parser:
             hint=hint,
         )
 
-    def _fail_behind_attribute(self, name: str, start: int) -> NoReturn:
-        scanner = self.scanner
-        if scanner.kind == "name":
-            hint = suggest(scanner.lexeme.lower(), ("between", "in", "like", "is", "not", "and", "or"))
-            hint = hint or suggest(name.lower(), ("not",))
-            self._fail(_AFTER_ATTRIBUTE, hint=hint)
-        if scanner.kind in ("end", "close"):
-            hint = f"a predicate compares: {name} = true, {name} is not null"
-            self._fail(_AFTER_ATTRIBUTE, hint=hint)
-        if name.lower() == "escape":
-            self._fail(_AFTER_ATTRIBUTE, hint="`escape` stands behind a `like` pattern")
-        del start
-        self._fail(_AFTER_ATTRIBUTE)
-
     def _fail_after_operand(self) -> NoReturn:
         scanner = self.scanner
         expected = "`and`, `or` or `)`" if self.depth else "`and`, `or` or the end"
-        hint = None
-        if scanner.kind == "name":
-            hint = suggest(scanner.lexeme.lower(), ("and", "or", "escape"))
-        elif scanner.kind == "close":
-            hint = "this `)` has no `(`"
-        elif scanner.kind == "operator":
-            hint = "comparisons do not chain; join two with `and`"
-        elif scanner.kind == "string":
-            hint = "a quote inside a string is written twice: 'it''s'"
-        self._fail(expected, hint=hint)
-
-    def _fail_by_values(self, position: int) -> NoReturn:
-        raise FilterLimitError(
-            f"the list has more than {self.limits.values:,} values",
-            limit="values",
-            allowed=self.limits.values,
-            text=self.scanner.text,
-            position=position,
-        )
+        before = scanner.text[scanner.start - 1]
+        self._fail(expected, hint=slips.after_operand(scanner.kind, scanner.lexeme, before))
 
     def _refuse(self, problem: str, position: int, *, hint: str | None = None) -> NoReturn:
         raise FilterSyntaxError(problem, text=self.scanner.text, position=position, hint=hint)
 
     def _refuse_quoted(self, name: str, position: int) -> NoReturn:
-        string = "'" + name.replace("'", "''") + "'"
-        self._refuse(
-            "double quotes are for names of attributes",
-            position,
-            hint=f'for the string write {string}; two quoted attributes compare as "a" = "b"',
-        )
-
-
-def _misplaced_hint(keyword: str | None, lexeme: str) -> str | None:
-    if keyword in ("and", "or"):
-        return f"something is missing before `{lexeme}`"
-    if keyword is not None:
-        return f'`{lexeme}` is a keyword; an attribute of that name is written "{lexeme}"'
-    return None
+        hint = slips.in_double_quotes(name)
+        self._refuse("double quotes are for names of attributes", position, hint=hint)

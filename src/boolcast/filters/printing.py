@@ -35,13 +35,11 @@ def to_text(node: Node) -> str:
     """The filter's text."""
     match node:
         case And(children):
-            return " and ".join(_enclosed(child, isinstance(child, Or)) for child in children)
+            return " and ".join(_part(node, child) for child in children)
         case Or(children):
             return " or ".join(to_text(child) for child in children)
         case Not(child):
-            # Without parentheses `not contains(…)` is the complement, a predicate of its own.
-            opaque = isinstance(child, And | Or | StringTest | Matches) and not _is_negated(child)
-            return f"not {_enclosed(child, opaque)}"
+            return f"not {_part(node, child)}"
         case Constant(value):
             return "true" if value else "false"
         case Comparison(attribute, operator, value):
@@ -99,12 +97,20 @@ def value_text(value: Value) -> str:
             assert_never(value)
 
 
-def _enclosed(node: Node, needed: bool) -> str:
-    return f"({to_text(node)})" if needed else to_text(node)
+def is_enclosed(parent: Node, child: Node) -> bool:
+    """True if the child stands in parentheses within its parent."""
+    match parent, child:
+        case (And(), Or()) | (Not(), And() | Or()):
+            return True
+        case Not(), StringTest() | Matches():
+            # `not contains(…)` is the complement, a predicate of its own.
+            return not child.negated
+        case _:
+            return False
 
 
-def _is_negated(node: Node) -> bool:
-    return isinstance(node, StringTest | Matches) and node.negated
+def _part(parent: Node, child: Node) -> str:
+    return f"({to_text(child)})" if is_enclosed(parent, child) else to_text(child)
 
 
 def _quoted(text: str) -> str:

@@ -52,8 +52,10 @@ def _kind_problem(predicate: Leaf, schema: Schema) -> SchemaProblem | None:
                 " they never compare"
             )
             return SchemaProblem(text, None, True)
-        case Comparison(value=value) | Between(low=value) | In(values=(value, *_)):
+        case Comparison(value=value) | Between(low=value):
             operand = kind_of(value)
+        case In(values=values):
+            operand = kind_of(values[0])
         case Like() | StringTest() | Matches():
             operand = Kind.STRING
         case _:

@@ -1,6 +1,6 @@
 """Events from Arrow tables and record batches, by the table in `model.conversions`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pyarrow as pa
@@ -8,11 +8,18 @@ import pyarrow.compute as pc
 
 from boolcast.errors import EventError
 from boolcast.model.conversions import value_from_python
-from boolcast.model.events import Event
+from boolcast.model.events import DEPTH_LIMIT, Event
 from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, EventValue, Opaque, Timestamp
 
-_MICROSECONDS_PER_DAY: Final = 86_400_000_000
-_MICROSECONDS_PER_UNIT: Final = {"s": 1_000_000, "ms": 1_000, "us": 1}
+_DAY: Final = 86_400_000_000
+_MICROSECONDS: Final[dict[str, Callable[[int], int]]] = {
+    "s": lambda seconds: seconds * 1_000_000,
+    "ms": lambda milliseconds: milliseconds * 1_000,
+    "us": lambda microseconds: microseconds,
+    "ns": lambda nanoseconds: nanoseconds // 1_000,
+    "date32": lambda days: days * _DAY,
+    "date64": lambda milliseconds: milliseconds * 1_000 // _DAY * _DAY,
+}
 
 
 def events_from_arrow(rows: pa.Table | pa.RecordBatch) -> Iterator[Event]:
@@ -22,7 +29,7 @@ def events_from_arrow(rows: pa.Table | pa.RecordBatch) -> Iterator[Event]:
         columns = [
             column
             for name, array in zip(batch.schema.names, batch.columns, strict=True)
-            for column in _columns(name, array)
+            for column in _columns(name, array, DEPTH_LIMIT)
         ]
         for row in range(batch.num_rows):
             event = Event()
@@ -36,32 +43,57 @@ def events_from_arrow(rows: pa.Table | pa.RecordBatch) -> Iterator[Event]:
             yield event
 
 
-def _columns(name: str, array: pa.Array) -> Iterator[tuple[str, list[EventValue | None]]]:
+def _columns(
+    name: str, array: pa.Array, depth: int
+) -> Iterator[tuple[str, list[EventValue | None]]]:
     """The attributes that one column holds, with their values: several for a struct."""
+    if not depth:
+        raise EventError(f"the event nests deeper than {DEPTH_LIMIT} levels")
+    array = _decoded(array)
     if pa.types.is_struct(array.type):
         for field, child in zip(array.type, array.flatten(), strict=True):
-            yield from _columns(f"{name}.{field.name}", child)
-    else:
-        yield name, _values(array)
+            yield from _columns(f"{name}.{field.name}", child, depth - 1)
+        return
+    try:
+        values = _values(array)
+    except UnicodeDecodeError:
+        raise EventError("a string is not valid UTF-8", attribute=name) from None
+    yield name, values
+
+
+def _decoded(array: pa.Array) -> pa.Array:
+    """The values that a dictionary or run-end encoded array stands for."""
+    if pa.types.is_dictionary(array.type):
+        return _decoded(array.dictionary_decode())
+    if pa.types.is_run_end_encoded(array.type):
+        return _decoded(pc.run_end_decode(array))
+    return array
 
 
 def _values(array: pa.Array) -> list[EventValue | None]:
     kind = array.type
-    if pa.types.is_dictionary(kind):
-        return _values(array.dictionary_decode())
-    if pa.types.is_run_end_encoded(kind):
-        return _values(pc.run_end_decode(array))
     if pa.types.is_timestamp(kind):
-        return [_timestamp(value, kind.unit) for value in array.cast(pa.int64()).to_pylist()]
+        return _timestamps(array.cast(pa.int64()), kind.unit)
     if pa.types.is_date32(kind):
-        days = array.cast(pa.int32()).to_pylist()
-        return [None if day is None else Timestamp(day * _MICROSECONDS_PER_DAY) for day in days]
+        return _timestamps(array.cast(pa.int32()), "date32")
     if pa.types.is_date64(kind):
-        return [_timestamp(value, "ms") for value in array.cast(pa.int64()).to_pylist()]
+        return _timestamps(array.cast(pa.int64()), "date64")
     if _is_scalar(kind):
         return [value_from_python(value) for value in array.to_pylist()]
     opaque = Opaque(str(kind))
     return [opaque if valid else None for valid in array.is_valid().to_pylist()]
+
+
+def _timestamps(array: pa.Array, unit: str) -> list[EventValue | None]:
+    convert = _MICROSECONDS[unit]
+    out_of_range = Opaque(unit)
+
+    def timestamp(ticks: int) -> EventValue:
+        microseconds = convert(ticks)
+        is_within = INTEGER_MIN <= microseconds <= INTEGER_MAX
+        return Timestamp(microseconds) if is_within else out_of_range
+
+    return [None if ticks is None else timestamp(ticks) for ticks in array.to_pylist()]
 
 
 def _is_scalar(kind: Any) -> bool:
@@ -75,12 +107,3 @@ def _is_scalar(kind: Any) -> bool:
         or pa.types.is_string_view(kind)
         or pa.types.is_null(kind)
     )
-
-
-def _timestamp(value: int | None, unit: str) -> EventValue | None:
-    if value is None:
-        return None
-    microseconds = value // 1_000 if unit == "ns" else value * _MICROSECONDS_PER_UNIT[unit]
-    if not INTEGER_MIN <= microseconds <= INTEGER_MAX:
-        return Opaque(f"timestamp[{unit}]")
-    return Timestamp(microseconds)

@@ -37,17 +37,24 @@ CONVERSIONS: Final = (
     Conversion("Python", "bool", "boolean"),
     Conversion("Python", "int", "number; past 64 bits the nearest float64"),
     Conversion("Python", "float", "number; NaN is opaque, infinities stay"),
-    Conversion("Python", "Decimal", "number: the nearest float64"),
+    Conversion("Python", "Decimal", "number: the nearest float64; NaN is opaque"),
     Conversion("Python", "str", "string; a lone surrogate makes a bad event"),
     Conversion("Python", "datetime", "timestamp; without a zone it is UTC"),
     Conversion("Python", "date", "timestamp: midnight UTC"),
     Conversion("Python", "numpy scalar", "as the Python value it stands for; NaT is missing"),
+    Conversion("Python", "subclass of one of these", "as its base; a str enumeration: its value"),
     Conversion("Python", "mapping", "its members, under dotted names"),
     Conversion("Python", "anything else", "opaque: satisfies only `is not null`"),
     Conversion("JSON", "null", "missing"),
     Conversion("JSON", "true, false", "boolean"),
-    Conversion("JSON", "number", "number; integers past 64 bits the nearest float64"),
-    Conversion("JSON", "string", "string; a timestamp where the schema says so and it reads as one"),
+    Conversion(
+        "JSON",
+        "number",
+        "number; integers past 64 bits the nearest float64, past 4,300 digits a bad event",
+    ),
+    Conversion(
+        "JSON", "string", "string; a timestamp where the schema says so and it reads as one"
+    ),
     Conversion("JSON", "object", "its members, under dotted names; a repeated name: the last"),
     Conversion("JSON", "array", "opaque"),
     Conversion("Arrow", "null (any type)", "missing"),
@@ -55,8 +62,12 @@ CONVERSIONS: Final = (
     Conversion("Arrow", "int8 … int64, uint8 … uint64", "number; past 64 bits the nearest float64"),
     Conversion("Arrow", "float16, float32, float64", "number; NaN is opaque, infinities stay"),
     Conversion("Arrow", "decimal32 … decimal256", "number: the nearest float64"),
-    Conversion("Arrow", "string, large_string, string_view", "string"),
-    Conversion("Arrow", "date32, date64", "timestamp: midnight UTC"),
+    Conversion(
+        "Arrow", "string, large_string, string_view", "string; invalid UTF-8 makes a bad event"
+    ),
+    Conversion(
+        "Arrow", "date32, date64", "timestamp: midnight UTC; past 64 bits of microseconds opaque"
+    ),
     Conversion(
         "Arrow",
         "timestamp, any unit and zone",
@@ -123,30 +134,49 @@ def _value_of_subclass(value: object) -> EventValue | None:
 
     numpy and pandas are told by their module, so that they are never imported for this.
     """
-    name = type(value).__name__
-    if name in ("NaTType", "NAType"):
+    if type(value).__name__ in ("NaTType", "NAType"):
         return None
     if type(value).__module__ == "numpy":
         return _value_from_numpy(value)
-    for known in (datetime, date, Decimal, bool, int, float, str):
+    for known, plain in _PLAIN:
         if isinstance(value, known):
-            plain: Any = value if known in (datetime, date) else known(value)
-            return _BY_TYPE[known](plain)
-    return Opaque(name)
+            return _BY_TYPE[known](plain(value))
+    return Opaque(type(value).__name__)
 
 
-_NUMPY_NOT_A_TIME: Final = -(2**63)
+# `str(value)` would be what the subclass prints: the name of an enumeration's member.
+_PLAIN: Final[tuple[tuple[type, Callable[[Any], Any]], ...]] = (
+    (datetime, lambda value: value),
+    (date, lambda value: value),
+    (Decimal, Decimal),
+    (int, int),
+    (float, float),
+    (str, str.__str__),
+)
 
 
 def _value_from_numpy(value: Any) -> EventValue | None:
-    if value.dtype.kind == "M":
-        in_units = int(value.astype("int64"))
-        if in_units == _NUMPY_NOT_A_TIME:
-            return None
-        return Timestamp(int(value.astype("datetime64[us]").astype("int64")))
-    if value.dtype.kind == "f":
-        return _number_from_float(float(value))
-    if value.dtype.kind in "biuU" and value.ndim == 0:
-        return value_from_python(value.item())
-    return Opaque(str(value.dtype))
+    import numpy as np  # noqa: PLC0415 - it is there already, or there would be no such value
 
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    match value:
+        case np.datetime64():
+            return _timestamp_from_numpy(value, np)
+        case np.floating():
+            return _number_from_float(float(value))
+        case np.bool_() | np.integer() | np.str_():
+            return value_from_python(value.item())
+        case _:
+            return Opaque(type(value).__name__)
+
+
+def _timestamp_from_numpy(value: Any, np: Any) -> EventValue | None:
+    if np.isnat(value):
+        return None
+    rounded = value.astype("datetime64[us]")
+    is_finer = np.datetime_data(value.dtype)[0] in ("ns", "ps", "fs", "as")
+    # numpy overflows in silence.
+    if not is_finer and rounded.astype(value.dtype) != value:
+        return Opaque(str(value.dtype))
+    return Timestamp(int(rounded.astype("int64")))

@@ -5,7 +5,7 @@ An object is not a value itself, so `item` is then missing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -16,6 +16,9 @@ from boolcast.model.values import EventValue, Timestamp, is_well_formed
 
 DEPTH_LIMIT: Final = 64
 """How deep an event may nest."""
+
+PREFIX_LIMIT: Final = 1_024
+"""How long the dotted name of an object may be: all its members spell it out again."""
 
 
 class Event(dict[str, EventValue]):
@@ -56,13 +59,15 @@ class Event(dict[str, EventValue]):
         except msgspec.DecodeError as error:
             raise EventError(f"the JSON cannot be read: {error}") from None
         if not isinstance(members, dict):
-            raise EventError("an event is a JSON object such as {\"price\": 21}")
+            raise EventError('an event is a JSON object such as {"price": 21}')
         event = cls.from_python(members)
         return event if schema is None else with_timestamps(event, schema)
 
     def _put(self, name: str, value: EventValue) -> None:
         if name in self:
-            raise EventError("the attribute is given twice, nested and by its dotted name", attribute=name)
+            raise EventError(
+                "the attribute is given twice, nested and by its dotted name", attribute=name
+            )
         self[name] = value
 
     @property
@@ -76,18 +81,23 @@ class Event(dict[str, EventValue]):
 _DECODER: Final = msgspec.json.Decoder(float_hook=float)
 
 
-def _flatten(members: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def _flatten(members: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
     """Every leaf with its dotted name, in order, without recursion."""
-    levels: list[tuple[str, Iterator[tuple[str, object]]]] = [("", iter(members.items()))]
+    levels: list[tuple[str, Iterator[tuple[Any, object]]]] = [("", iter(members.items()))]
     while levels:
         prefix, remaining = levels[-1]
         for key, value in remaining:
-            if not isinstance(key, str) or not is_well_formed(key):
-                raise EventError(f"an attribute's name must be a string of characters, not {key!r}")
+            if not isinstance(key, str):
+                found = type(key).__name__
+                raise EventError(f"an attribute's name must be a string, and this is a {found}")
+            if not is_well_formed(key):
+                raise EventError("an attribute's name holds a lone surrogate", attribute=repr(key))
             name = prefix + key
             if isinstance(value, Mapping):
                 if len(levels) == DEPTH_LIMIT:
                     raise EventError(f"the event nests deeper than {DEPTH_LIMIT} levels")
+                if len(name) > PREFIX_LIMIT:
+                    raise EventError(f"an object's name is longer than {PREFIX_LIMIT:,} characters")
                 levels.append((name + ".", iter(value.items())))
                 break
             yield name, value
@@ -101,14 +111,15 @@ def with_timestamps(event: Event, schema: Schema) -> Event:
     A string that does not read as one stays a string: a value of another kind, which
     satisfies no predicate on that attribute, and no reason to refuse the whole event.
     """
+    read = Event(event)
     for name in schema.timestamps(event.type):
         value = event.get(name)
         if isinstance(value, str):
             try:
-                event[name] = Timestamp.parse(value)
+                read[name] = Timestamp.parse(value)
             except ValueError:
                 continue
-    return event
+    return read
 
 
 def conforms(event: Event, schema: Schema) -> bool:
@@ -121,5 +132,3 @@ def conforms(event: Event, schema: Schema) -> bool:
         attribute.admits(event[name]) if name in event else not attribute.required
         for name, attribute in attributes.items()
     )
-
-

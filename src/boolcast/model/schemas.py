@@ -29,9 +29,9 @@ class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     required: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind == Kind.TIMESTAMP:
+        if self.kind == "timestamp":
             self._read_timestamps()
-        if self.integer and self.kind != Kind.NUMBER:
+        if self.integer and self.kind != "number":
             raise ValueError("only numbers can be integers")
         for value in (self.minimum, self.maximum, *(self.values or ())):
             if value is not None and kind_of(value) != self.kind:
@@ -58,7 +58,7 @@ class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         if kind_of(value) != self.kind:
             unbounded = self.minimum is None and self.maximum is None and self.values is None
             is_nan = kind_of(value) == Kind.OPAQUE and str(value) == "NaN"
-            return self.kind == Kind.NUMBER and is_nan and unbounded and not self.integer
+            return self.kind == "number" and is_nan and unbounded and not self.integer
         if self.integer and not float(value).is_integer():  # type: ignore[arg-type]
             return False
         if self.minimum is not None and value < self.minimum:  # type: ignore[operator]
@@ -92,7 +92,8 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     def attributes_of(self, event_type: str | None) -> dict[str, Attribute]:
         """The attributes of one event type, the common ones included (`type` itself not)."""
-        return self.attributes | self.types.get(event_type or "", {})
+        own = {} if event_type is None else self.types.get(event_type, {})
+        return self.attributes | own
 
     def names(self) -> Iterable[str]:
         """Every attribute that some event may carry, in the order of the schema."""
@@ -111,4 +112,4 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     def timestamps(self, event_type: str | None) -> list[str]:
         """The attributes that are timestamps in events of the type."""
         attributes = self.attributes_of(event_type)
-        return [name for name, attribute in attributes.items() if attribute.kind == Kind.TIMESTAMP]
+        return [name for name, attribute in attributes.items() if attribute.kind == "timestamp"]

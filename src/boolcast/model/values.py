@@ -57,7 +57,7 @@ class Timestamp(msgspec.Struct, frozen=True, order=True):
         """
         parts = _TIMESTAMP_TEXT.fullmatch(text)
         if parts is None:
-            raise ValueError("not a timestamp such as 2026-01-31T12:00:00Z")
+            raise ValueError("it does not look like 2026-01-31T12:00:00Z")
         year, month, day, hour, minute, second, fraction, zone = parts.groups()
         local = datetime(
             int(year),
@@ -77,7 +77,7 @@ class Timestamp(msgspec.Struct, frozen=True, order=True):
     @classmethod
     def from_datetime(cls, moment: datetime) -> "Timestamp":
         """Convert a datetime; one without a zone is taken as UTC."""
-        if moment.tzinfo is None:
+        if moment.utcoffset() is None:
             moment = moment.replace(tzinfo=UTC)
         return cls((moment - _EPOCH) // _MICROSECOND)
 

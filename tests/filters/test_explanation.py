@@ -1,0 +1,153 @@
+"""Explanations agree with the evaluator, and what they call deciding decides."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boolcast.filters.explanation import Explanation, explain
+from boolcast.filters.expressions import And, Constant, Node, Not, Or, Predicate
+from boolcast.filters.parsing import parse
+from tests.filters.oracle import evaluate
+from tests.strategies import events, filters
+
+OUTCOMES = {True: "true", False: "false", None: "unknown"}
+
+
+def pairs(node: Node, explanation: Explanation) -> Iterator[tuple[Node, Explanation]]:
+    """Every node with its explanation."""
+    yield node, explanation
+    children: tuple[Node, ...] = (
+        node.children
+        if isinstance(node, And | Or)
+        else (node.child,)
+        if isinstance(node, Not)
+        else ()
+    )
+    for child, part in zip(children, explanation.children, strict=True):
+        yield from pairs(child, part)
+
+
+@given(filters(max_leaves=10, small=True), events(small=True))
+def test_explanations_agree_with_the_evaluator(filter, event):
+    explanation = explain(filter, event)
+    assert explanation.accepted is filter.accepts(event)
+    assert explanation.decides
+    for node, part in pairs(filter, explanation):
+        assert part.text == str(node)
+        assert part.outcome == OUTCOMES[evaluate(node, event)]
+
+
+def with_indifferent_leaves_replaced(node: Node, explanation: Explanation, draw) -> Node:
+    match node:
+        case And(children) | Or(children):
+            return type(node)(
+                tuple(
+                    with_indifferent_leaves_replaced(child, part, draw)
+                    for child, part in zip(children, explanation.children, strict=True)
+                )
+            )
+        case Not(child):
+            return Not(with_indifferent_leaves_replaced(child, explanation.children[0], draw))
+        case _:
+            return node if explanation.decides else Constant(draw(st.booleans()))
+
+
+@given(filters(max_leaves=10, small=True), events(small=True), st.data())
+def test_only_deciding_predicates_matter(filter, event, data):
+    other = with_indifferent_leaves_replaced(filter, explain(filter, event), data.draw)
+    assert other.accepts(event) is filter.accepts(event)
+
+
+def with_deciding_leaves_turned(node: Node, explanation: Explanation, wanted: bool) -> Node:
+    """The tree with each deciding leaf replaced by what would have served the other outcome."""
+    match node:
+        case And(children) | Or(children):
+            return type(node)(
+                tuple(
+                    with_deciding_leaves_turned(child, part, wanted)
+                    for child, part in zip(children, explanation.children, strict=True)
+                )
+            )
+        case Not(child):
+            part = explanation.children[0]
+            return Not(with_deciding_leaves_turned(child, part, not wanted))
+        case _:
+            return Constant(wanted) if explanation.decides else node
+
+
+@given(filters(max_leaves=10, small=True), events(small=True))
+def test_deciding_predicates_decide(filter, event):
+    accepted = filter.accepts(event)
+    turned = with_deciding_leaves_turned(filter, explain(filter, event), not accepted)
+    assert turned.accepts(event) is not accepted
+
+
+def polarities(node: Node, is_positive: bool = True) -> Iterator[tuple[Node, bool]]:
+    """Every node, and whether an even number of NOTs stands above it."""
+    yield node, is_positive
+    match node:
+        case And(children) | Or(children):
+            for child in children:
+                yield from polarities(child, is_positive)
+        case Not(child):
+            yield from polarities(child, not is_positive)
+
+
+@given(filters(max_leaves=10, small=True), events(small=True))
+def test_what_decides_is_for_the_outcome(filter, event):
+    explanation = explain(filter, event)
+    for (node, part), (_, is_positive) in zip(
+        pairs(filter, explanation), polarities(filter), strict=True
+    ):
+        if part.decides:
+            is_met = evaluate(node, event) is is_positive
+            assert is_met is explanation.accepted
+
+
+@given(filters(max_leaves=10, small=True), events(small=True))
+def test_deciding_lists_the_leaves_that_decide(filter, event):
+    explanation = explain(filter, event)
+    leaves = [
+        part
+        for node, part in pairs(filter, explanation)
+        if isinstance(node, Predicate | Constant) and part.decides
+    ]
+    assert explanation.deciding() == leaves
+    assert leaves
+    assert str(explanation).count("← decides") == len(leaves)
+
+
+def test_as_a_tree():
+    filter = parse(
+        "title = 'Harry Potter' and (price < 15 or not condition = 'new') and item.bids > bids"
+    )
+    event = {"title": "Harry Potter", "price": 21.5, "condition": "new", "bids": [1]}
+    assert str(explain(filter, event)) == (
+        "refused\n"
+        "✗ and\n"
+        "├─ ✓ title = 'Harry Potter': title is 'Harry Potter'\n"
+        "├─ ✗ or\n"
+        "│  ├─ ✗ price < 15: price is 21.5  ← decides\n"
+        "│  └─ ✗ not\n"
+        "│     └─ ✓ condition = 'new': condition is 'new'  ← decides\n"
+        "└─ ? item.bids > bids: item.bids is missing, bids is <list>  ← decides"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "event", "values", "note"),
+    [
+        ("a < 5", {"a": 4}, {"a": 4}, "a is 4"),
+        ("a < 5", {"a": "x"}, {"a": "x"}, "a is 'x'"),
+        ("a < 5", {}, {"a": None}, "a is missing"),
+        ("a < b", {"a": True, "b": 2}, {"a": True, "b": 2}, "a is true, b is 2"),
+        ('"a b" is null', {"a b": "it's"}, {"a b": "it's"}, "\"a b\" is 'it''s'"),
+        ("true", {}, {}, None),
+    ],
+)
+def test_a_leaf_shows_the_actual_values(text, event, values, note):
+    explanation = explain(parse(text), event)
+    assert explanation.values == values
+    assert explanation.note == note
