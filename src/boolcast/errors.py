@@ -4,17 +4,23 @@
 
     BoolcastError
     ├── InputError                  what came from outside is wrong
-    │   ├── FilterError             a filter: text, JSON form or built in code
+    │   ├── FilterError             a filter's text or JSON form
     │   │   ├── FilterSyntaxError   cannot be read; knows the place, what was found and expected
     │   │   ├── FilterLimitError    past one of the limits against hostile filters
     │   │   └── FilterSchemaError   does not fit the schema; knows the place and a suggestion
     │   ├── EventError              an event that is malformed
     │   ├── SchemaError             a schema that is malformed
+    │   ├── UnknownSubscriptionError   no subscription goes by this id
+    │   ├── StoreError              an index in a store that is damaged, or not there
     │   └── FileError               a file of filters, subscriptions or events that cannot be read
     └── UsageError                  an operation called on what it is not defined for
 
-Our own bugs are `AssertionError`s, never one of these.
+Our own bugs are `AssertionError`s, never one of these. Code that builds a filter or a schema
+itself is not outside either: the constructors in `filters.expressions` and `model.schemas` raise
+`ValueError`, as Python's own do.
 """
+
+import unicodedata
 
 
 class BoolcastError(Exception):
@@ -77,7 +83,8 @@ class FilterError(InputError):
 class FilterSyntaxError(FilterError):
     """A filter's text or JSON form that cannot be read.
 
-    `found` is what stands at the place, `expected` what could have stood there.
+    `found` is what stands at the place, `expected` what could have stood there. All three are
+    known of a text, none of them of a JSON form.
     """
 
     def __init__(
@@ -133,6 +140,21 @@ class SchemaError(InputError):
     """A schema that is malformed or contradicts itself."""
 
 
+class UnknownSubscriptionError(InputError):
+    """No subscription goes by the id; `subscription` is the id."""
+
+    def __init__(self, subscription: str) -> None:
+        super().__init__(subscription)
+        self.subscription = subscription
+
+    def __str__(self) -> str:
+        return f"there is no subscription {self.subscription!r}"
+
+
+class StoreError(InputError):
+    """An index in a store that is damaged, incomplete, of another format, or not there."""
+
+
 class FileError(InputError):
     """A file that cannot be read, or a line of it; `line` counts from 1."""
 
@@ -163,7 +185,10 @@ _EXCERPT_RADIUS = 60
 
 
 def _excerpt(text: str, position: int) -> str:
-    """The line around `position`, shortened on both sides, with a caret below the place."""
+    """The line around `position`, shortened on both sides, with a caret below the place.
+
+    The caret is right where characters take the columns that Unicode says they take.
+    """
     start = text.rfind("\n", 0, position) + 1
     end = text.find("\n", position)
     end = len(text) if end < 0 else end
@@ -173,11 +198,18 @@ def _excerpt(text: str, position: int) -> str:
     after = _printable(text[position:right])
     lead = "…" if left > start else ""
     tail = "…" if right < end else ""
-    return f"  {lead}{before}{after}{tail}\n  {' ' * (len(lead) + len(before))}^"
+    return f"  {lead}{before}{after}{tail}\n  {' ' * sum(map(_columns, lead + before))}^"
+
+
+def _columns(character: str) -> int:
+    """How many columns of a terminal the character takes."""
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
 def _printable(text: str) -> str:
-    """One printable character for each character, so that the caret stands under the place."""
+    """The text without what would move the cursor: spaces as one, controls as a mark."""
     return "".join(
         c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text
     )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from boolcast.filters.explanation import Explanation, explain
 from boolcast.filters.expressions import And, Constant, Node, Not, Or, Predicate
 from boolcast.filters.parsing import parse
+from boolcast.model.values import Opaque, Timestamp
 from tests.filters.oracle import evaluate
 from tests.strategies import events, filters
 
@@ -132,7 +133,7 @@ def test_as_a_tree():
         "│  ├─ ✗ price < 15: price is 21.5  ← decides\n"
         "│  └─ ✗ not\n"
         "│     └─ ✓ condition = 'new': condition is 'new'  ← decides\n"
-        "└─ ? item.bids > bids: item.bids is missing, bids is <list>  ← decides"
+        "└─ ? item.bids > bids: item.bids is missing; bids is <list>  ← decides"
     )
 
 
@@ -140,14 +141,52 @@ def test_as_a_tree():
     ("text", "event", "values", "note"),
     [
         ("a < 5", {"a": 4}, {"a": 4}, "a is 4"),
-        ("a < 5", {"a": "x"}, {"a": "x"}, "a is 'x'"),
+        ("a < 5", {"a": "x"}, {"a": "x"}, "a is 'x', a string"),
+        ("a = '1'", {"a": 1}, {"a": 1}, "a is 1, a number"),
+        ("not a in (1, 2)", {"a": "1"}, {"a": "1"}, "a is '1', a string"),
+        ("a between 1 and 2", {"a": True}, {"a": True}, "a is true, a boolean"),
+        ("contains(a, 'x')", {"a": 5}, {"a": 5}, "a is 5, a number"),
+        (
+            "a = '2026-01-31'",
+            {"a": Timestamp.parse("2026-01-31")},
+            {"a": Timestamp.parse("2026-01-31")},
+            "a is timestamp '2026-01-31T00:00:00Z', a timestamp",
+        ),
+        ("a < 5", {"a": [1]}, {"a": Opaque("list")}, "a is <list>, which never compares"),
+        ("a is null", {"a": [1]}, {"a": Opaque("list")}, "a is <list>"),
         ("a < 5", {}, {"a": None}, "a is missing"),
-        ("a < b", {"a": True, "b": 2}, {"a": True, "b": 2}, "a is true, b is 2"),
+        ("a < b", {"a": 1, "b": 2}, {"a": 1, "b": 2}, "a is 1; b is 2"),
+        (
+            "a < b",
+            {"a": True, "b": 2},
+            {"a": True, "b": 2},
+            "a is true, a boolean; b is 2, a number",
+        ),
+        ("a < b", {"a": "x"}, {"a": "x", "b": None}, "a is 'x'; b is missing"),
         ('"a b" is null', {"a b": "it's"}, {"a b": "it's"}, "\"a b\" is 'it''s'"),
         ("true", {}, {}, None),
     ],
 )
 def test_a_leaf_shows_the_actual_values(text, event, values, note):
     explanation = explain(parse(text), event)
-    assert explanation.values == values
-    assert explanation.note == note
+    leaf = explanation.children[0] if explanation.children else explanation
+    assert leaf.values == values
+    assert leaf.note == note
+
+
+@given(filters(max_leaves=6), events())
+def test_each_line_of_the_tree_is_printable(filter, event):
+    explanation = explain(filter, event)
+    lines = str(explanation).split("\n")
+    assert len(lines) == 1 + sum(1 for _ in pairs(filter, explanation))
+    assert all(line.isprintable() for line in lines)
+
+
+def test_what_is_not_printable_is_escaped():
+    explanation = explain(parse("title = 'a\nb'"), {"title": "\x1b[31mred\n\u202e 日本語"})
+    assert str(explanation) == (
+        "refused\n"
+        r"✗ title = 'a\nb': title is '\x1b[31mred\n\u202e 日本語'"
+        "  ← decides"
+    )
+    assert explanation.values == {"title": "\x1b[31mred\n\u202e 日本語"}

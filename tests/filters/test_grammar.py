@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from boolcast.errors import FilterError
+from boolcast.errors import FilterError, FilterSyntaxError
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.filters.scanning import Scanner
@@ -36,9 +36,24 @@ def is_parsed(text: str) -> bool:
 
 
 def assert_the_same(text: str) -> None:
+    """Taken by both or refused by both, and if refused, with all the evidence."""
     taken = is_parsed(text)
     event("taken" if taken else "refused")
     assert is_filter(text) is taken, text
+    if not taken:
+        assert_has_evidence(text)
+
+
+def assert_has_evidence(text: str) -> None:
+    with pytest.raises(FilterSyntaxError) as caught:
+        parse(text)
+    error = caught.value
+    assert error.position is not None
+    assert 0 <= error.position <= len(text)
+    assert error.found
+    assert error.expected
+    assert error.found.isprintable()
+    assert error.problem.isprintable()
 
 
 @given(filters(max_leaves=6))
@@ -92,14 +107,14 @@ def test_fixtures(text):
 
 
 @pytest.mark.slow
-@settings(max_examples=2_000)
+@settings(max_examples=1_500)
 @given(mutated(max_leaves=6))
 def test_many_mutated_filters(text):
     assert_the_same(text)
 
 
 @pytest.mark.slow
-@settings(max_examples=4_000)
+@settings(max_examples=3_000)
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from(("", " ")))
 def test_many_words_at_random(words, space):
     assert_the_same(space.join(words))

@@ -50,6 +50,16 @@ def test_a_state_that_always_accepts_does(pattern, text, more):
         assert not like.matches(text + more)
 
 
+def test_a_short_pattern_is_read_once():
+    assert LikePattern.parse("Harry!%%", "!") is LikePattern.parse("Harry!%%", "!")
+    assert LikePattern.parse("a!%", "!") != LikePattern.parse("a!%")
+
+
+def test_a_long_pattern_is_not_kept():
+    assert LikePattern.parse("%a" * 500) is not LikePattern.parse("%a" * 500)
+    assert LikePattern.parse("%a" * 500) == LikePattern.parse("%a" * 500)
+
+
 @pytest.mark.parametrize(
     ("pattern", "escape", "problem"),
     [

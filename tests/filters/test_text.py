@@ -8,12 +8,14 @@ from boolcast.errors import FilterLimitError
 from boolcast.filters.encoding import decode, encode
 from boolcast.filters.expressions import (
     And,
+    AttributeComparison,
     Comparison,
     Filter,
     In,
     Node,
     Not,
     Or,
+    StringTest,
 )
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
@@ -48,7 +50,7 @@ def test_encoded_filters_read_back(filter):
 
 
 @pytest.mark.slow
-@settings(max_examples=1_500)
+@settings(max_examples=1_000)
 @given(filters(max_leaves=20))
 def test_large_filters_read_back(filter):
     assert_identical(parse(str(filter)), filter)
@@ -102,6 +104,22 @@ def test_filters_combine_with_filters_only(operand):
         NUMBER & operand
     with pytest.raises(TypeError):
         operand | NUMBER
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Comparison("a", "==", 1),  # type: ignore[arg-type]
+        lambda: Comparison("a", "<>", 1),  # type: ignore[arg-type]
+        lambda: AttributeComparison("a", "like", "b"),  # type: ignore[arg-type]
+        lambda: StringTest("a", "matches", "b"),  # type: ignore[arg-type]
+        lambda: StringTest("a", "Contains", "b"),  # type: ignore[arg-type]
+    ],
+    ids=["==", "<>", "like", "matches", "Contains"],
+)
+def test_what_has_no_text_cannot_be_made(make):
+    with pytest.raises(ValueError, match="there is no"):
+        make()
 
 
 def deepest(levels: int) -> Node:

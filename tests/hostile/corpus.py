@@ -201,6 +201,8 @@ FILTERS = (
     text_error("an escape without end", lambda: "a like '" + "!" * 15_001 + "' escape '!'"),
     text_error("a repetition of a repetition", lambda: "matches(a, '(x{1000}){1000}')"),
     text_error("a class repeated 1,000 times", lambda: r"matches(a, '\pL{1000}')"),
+    text_error("a class repeated 50 times", lambda: r"matches(a, '\pL{50}')"),
+    text_error("1,000 times a class or itself", lambda: "matches(a, '" + r"\pL|" * 1_000 + "')"),
     text_error("5,000 classes", lambda: "matches(a, '" + r"\pL" * 5_000 + "')"),
     text_error("5,000 unclosed groups", lambda: "matches(a, '" + "(" * 5_000 + "')"),
     Case("5,000 groups", count, lambda: "matches(a, '" + "(" * 5_000 + ")" * 5_000 + "')", 1),

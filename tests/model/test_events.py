@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from boolcast.errors import EventError
 from boolcast.model.arrow import events_from_arrow
-from boolcast.model.events import DEPTH_LIMIT, PREFIX_LIMIT, Event
+from boolcast.model.events import DEPTH_LIMIT, PREFIX_LIMIT, Event, with_timestamps
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.values import Opaque, Timestamp
 
@@ -145,7 +145,20 @@ def test_the_limit_on_names_that_members_repeat():
         (b"null", "JSON object"),
         ('"\ud800"', "UTF-8"),
         (b'{"a":' + b"[" * 100_000, "nests deeper"),
+        (rb'{"a": "\ud800"}', r"\\ud800 is a lone surrogate, .* \(byte 7\)"),
+        (r'{"a": "\ud800"}', r"\\ud800 is a lone surrogate"),
+        (rb'{"a": "x\uDBFFy", "b": "long enough"}', r"\\uDBFF is a lone surrogate"),
+        (rb'{"a": "\udc00"}', r"\\udc00 is a lone surrogate"),
+        (rb'{"a": "\ud83d\ude00\ud83d"}', r"\(byte 19\)"),
+        (rb'{"a": "\ud83d\u0041"}', r"\\ud83d is a lone surrogate"),
+        (rb'{"\ud800": 1}', r"\\ud800 is a lone surrogate"),
+        (rb'{"a": "\ud83d', "truncated"),
+        (rb'{"a": "\ud83d\ude', "truncated"),
+        (rb'{"a": "\ud83d\ude00', "truncated"),
+        (rb'{"a": "\\ud800", "b', "truncated"),
+        (rb'{"a" "\ud800"}', "malformed: expected ':'"),
     ],
+    ids=lambda value: str(value)[:30],
 )
 def test_json_that_cannot_be_read(text, problem):
     with pytest.raises(EventError, match=problem):
@@ -184,6 +197,12 @@ NOON = Timestamp.parse("2026-01-31T12:00:00Z")
 )
 def test_strings_are_timestamps_where_the_schema_says_so(members, expected):
     assert Event.from_json(json.dumps(members), MOMENTS) == expected
+
+
+def test_the_event_whose_strings_are_read_stays_as_it_was():
+    event = Event.from_python({"at": "2026-01-31T12:00:00Z"})
+    assert with_timestamps(event, MOMENTS) == {"at": NOON}
+    assert event == {"at": "2026-01-31T12:00:00Z"}
 
 
 @pytest.mark.parametrize(

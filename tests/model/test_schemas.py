@@ -47,7 +47,7 @@ TYPED = Schema.from_json(
         ('{"attributes": {"a": {"kind": "number", "minimum": true}}}', "is not a number"),
         ('{"attributes": {"a": {"kind": "string", "values": ["x", 5]}}}', "is not a string"),
         ('{"attributes": {"a": {"kind": "string", "values": []}}}', "at least one value"),
-        ('{"attributes": {"a": {"kind": "number", "minimum": 2, "maximum": 1}}}', "above"),
+        ('{"attributes": {"a": {"kind": "number", "minimum": 2, "maximum": 1}}}', "between"),
         ('{"attributes": {"a": {"kind": "timestamp", "minimum": "noon"}}}', "does not look like"),
         ('{"attributes": {"a": {"kind": "timestamp", "minimum": 5}}}', "is not a timestamp"),
         ('{"attributes": {"type": {"kind": "string"}}, "types": {"a": {}}}', "already described"),

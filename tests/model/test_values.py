@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.model.statistics import AttributeStatistics, Statistics
 from boolcast.model.values import Kind, Opaque, Timestamp, kind_of
 from tests.strategies import KINDS, values
 
@@ -103,18 +102,3 @@ def test_kinds(data, kind):
 
 def test_the_kind_of_what_has_none():
     assert kind_of(Opaque("list")) is Kind.OPAQUE
-
-
-def test_shares_of_history():
-    history = Statistics(
-        events=200,
-        predicates={"price < 25": 50, "price > 1000": 0},
-        attributes={"price": AttributeStatistics(events=100)},
-    )
-    assert history.selectivity("price < 25") == 0.25
-    assert history.selectivity("price > 1000") == 0.0
-    assert history.selectivity("price < 5") is None
-    assert history.frequency("price") == 0.5
-    assert history.frequency("title") == 0.0
-    assert Statistics(events=0, predicates={"a = 1": 0}).selectivity("a = 1") is None
-    assert Statistics(events=0).frequency("price") is None

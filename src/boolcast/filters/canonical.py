@@ -71,11 +71,11 @@ def canonical_predicate(predicate: Leaf) -> Leaf:
     """The predicate in its one canonical writing."""
     match predicate:
         case Comparison(_, _, value):
-            return replace(predicate, value=_canonical_value(value))
+            return replace(predicate, value=canonical_value(value))
         case Between(_, low, high, _):
-            return replace(predicate, low=_canonical_value(low), high=_canonical_value(high))
+            return replace(predicate, low=canonical_value(low), high=canonical_value(high))
         case In(attribute, values, negated):
-            distinct = sorted({_canonical_value(value) for value in values})
+            distinct = sorted({canonical_value(value) for value in values})
             if len(distinct) == 1:
                 return Comparison(attribute, "!=" if negated else "=", distinct[0])
             return replace(predicate, values=tuple(distinct))
@@ -89,7 +89,7 @@ def canonical_predicate(predicate: Leaf) -> Leaf:
             assert_never(predicate)
 
 
-def _canonical_value(value: Value) -> Value:
+def canonical_value(value: Value) -> Value:
     """Whole floats that fit 64 bits as integers."""
     if type(value) is float and value.is_integer() and INTEGER_MIN <= value <= INTEGER_MAX:
         return int(value)

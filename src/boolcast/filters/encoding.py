@@ -12,6 +12,7 @@ from boolcast.filters.expressions import And, Filter, Matches, Node, Not, Or, St
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.filters.printing import is_enclosed
 from boolcast.filters.schema_check import find_problem
+from boolcast.model.json_faults import fault
 from boolcast.model.schemas import Schema
 
 
@@ -37,7 +38,7 @@ def decode(
     except RecursionError:
         raise limits.error("depth") from None
     except (msgspec.MsgspecError, UnicodeError) as error:
-        raise FilterSyntaxError(f"not the JSON form of a filter: {error}") from None
+        raise FilterSyntaxError(f"not the JSON form of a filter: {fault(error, data)}") from None
     _check_depth(node, limits)
     if schema is not None:
         for predicate in node.predicates():

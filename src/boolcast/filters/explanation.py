@@ -12,9 +12,9 @@ import msgspec
 
 from boolcast.filters.evaluation import is_so
 from boolcast.filters.expressions import And, Filter, Node, Not, Or, Predicate
-from boolcast.filters.printing import name_text, to_text, value_text
+from boolcast.filters.printing import escaped, name_text, to_text, value_text
 from boolcast.model.events import Event
-from boolcast.model.values import EventValue, Opaque
+from boolcast.model.values import EventValue, Opaque, kind_of
 
 Outcome = Literal["true", "false", "unknown"]
 
@@ -50,6 +50,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
         return [leaf for child in self.children for leaf in child.deciding()]
 
     def __str__(self) -> str:
+        """A tree of one line for each node; what is not printable stands in it as an escape."""
         head = "accepted" if self.accepted else "refused"
         return "\n".join([head, *_lines(self, "", "")])
 
@@ -102,12 +103,13 @@ def _explain(node: Node, event: Event, *, wanted: bool, decides: bool) -> Explan
         case _:
             names = node.names() if isinstance(node, Predicate) else ()
             values = {name: event.get(name) for name in names}
+            outcome = _outcome(node, event)
             return Explanation(
                 text=to_text(node),
-                outcome=_outcome(node, event),
+                outcome=outcome,
                 decides=decides,
                 values=values,
-                note=_note(values) if values else None,
+                note=_note(values, outcome) if values else None,
             )
 
 
@@ -117,15 +119,22 @@ def _outcome(node: Node, event: Event) -> Outcome:
     return "false" if is_so(node, event, False) else "unknown"
 
 
-def _note(values: dict[str, EventValue | None]) -> str:
-    return ", ".join(
-        f"{name_text(name)} is {'missing' if value is None else _shown(value)}"
-        for name, value in values.items()
+def _note(values: dict[str, EventValue | None], outcome: Outcome) -> str:
+    """What the attributes are, and of which kind where nothing but that made it unknown."""
+    by_kind = outcome == "unknown" and None not in values.values()
+    return "; ".join(
+        f"{name_text(name)} is {_shown(value, by_kind=by_kind)}" for name, value in values.items()
     )
 
 
-def _shown(value: EventValue) -> str:
-    return f"<{value}>" if isinstance(value, Opaque) else value_text(value)
+def _shown(value: EventValue | None, *, by_kind: bool) -> str:
+    match value:
+        case None:
+            return "missing"
+        case Opaque():
+            return f"<{value}>, which never compares" if by_kind else f"<{value}>"
+        case _:
+            return value_text(value) + (f", a {kind_of(value)}" if by_kind else "")
 
 
 _MARKS = {"true": "✓", "false": "✗", "unknown": "?"}
@@ -135,7 +144,7 @@ def _lines(node: Explanation, lead: str, below: str) -> Iterator[str]:
     text = node.operator or node.text
     note = f": {node.note}" if node.note else ""
     pointer = "  ← decides" if node.decides and not node.children else ""
-    yield f"{lead}{_MARKS[node.outcome]} {text}{note}{pointer}"
+    yield f"{lead}{_MARKS[node.outcome]} {escaped(text + note)}{pointer}"
     for index, child in enumerate(node.children):
         is_last = index == len(node.children) - 1
         yield from _lines(

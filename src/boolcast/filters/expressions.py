@@ -8,25 +8,20 @@ built; nothing else is changed, so that a filter prints as it was written.
 its own and not the Boolean negation: both are false where the attribute is missing (P1-A5).
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal, cast
+from typing import Final, Literal, cast, get_args
 
 import msgspec
 from msgspec.structs import force_setattr
 
 from boolcast.filters.patterns import LikePattern
-from boolcast.model.values import (
-    INTEGER_MAX,
-    INTEGER_MIN,
-    Timestamp,
-    Value,
-    is_well_formed,
-    kind_of,
-)
+from boolcast.model.values import Value, is_well_formed, kind_of, written
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 StringFunction = Literal["starts_with", "ends_with", "contains"]
+
+_OPERATORS: Final = frozenset(get_args(Operator))
+_STRING_FUNCTIONS: Final = frozenset(get_args(StringFunction))
 
 
 class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,30 +60,36 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return printing.to_text(cast("Node", self))
 
 
-class And(Filter, frozen=True, tag="and"):
-    """True where all children are; at least two of them, none of them an AND."""
+class Junction(Filter, frozen=True):
+    """What AND and OR share: two children at least, none of them of its own class."""
 
     children: tuple["Node", ...]
 
     def __post_init__(self) -> None:
-        _flatten(self, And)
+        if len(self.children) < 2:
+            raise ValueError("an AND or OR needs at least two children")
+        kind = type(self)
+        for child in self.children:
+            if type(child) is kind:
+                break
+        else:
+            return
+        flat: list[Node] = []
+        for child in self.children:
+            flat.extend(child.children if isinstance(child, kind) else (child,))
+        force_setattr(self, "children", tuple(flat))
 
     def predicates(self) -> Iterator["Predicate"]:
         for child in self.children:
             yield from child.predicates()
 
 
-class Or(Filter, frozen=True, tag="or"):
-    """True where one child is; at least two of them, none of them an OR."""
+class And(Junction, frozen=True, tag="and"):
+    """True where all children are."""
 
-    children: tuple["Node", ...]
 
-    def __post_init__(self) -> None:
-        _flatten(self, Or)
-
-    def predicates(self) -> Iterator["Predicate"]:
-        for child in self.children:
-            yield from child.predicates()
+class Or(Junction, frozen=True, tag="or"):
+    """True where one child is."""
 
 
 class Not(Filter, frozen=True, tag="not"):
@@ -127,7 +128,9 @@ class Comparison(Predicate, frozen=True, tag="comparison"):
 
     def __post_init__(self) -> None:
         _check_name(self.attribute)
-        if (value := _checked(self.value)) is not self.value:
+        if self.operator not in _OPERATORS:
+            raise _unknown_operator(self.operator)
+        if (value := written(self.value)) is not self.value:
             force_setattr(self, "value", value)
 
     def __eq__(self, other: object) -> bool:
@@ -152,8 +155,8 @@ class Between(Predicate, frozen=True, tag="between"):
 
     def __post_init__(self) -> None:
         _check_name(self.attribute)
-        force_setattr(self, "low", _checked(self.low))
-        force_setattr(self, "high", _checked(self.high))
+        force_setattr(self, "low", written(self.low))
+        force_setattr(self, "high", written(self.high))
         _check_one_kind((self.low, self.high))
 
     def __eq__(self, other: object) -> bool:
@@ -179,7 +182,7 @@ class In(Predicate, frozen=True, tag="in"):
         _check_name(self.attribute)
         if not self.values:
             raise ValueError("a list of values needs at least one")
-        force_setattr(self, "values", tuple(map(_checked, self.values)))
+        force_setattr(self, "values", tuple(map(written, self.values)))
         _check_one_kind(self.values)
 
     def __eq__(self, other: object) -> bool:
@@ -213,8 +216,8 @@ class Like(Predicate, frozen=True, tag="like"):
 
     def __post_init__(self) -> None:
         _check_name(self.attribute)
-        _checked(self.pattern)
-        _checked(self.escape)
+        written(self.pattern)
+        written(self.escape)
         LikePattern.parse(self.pattern, self.escape)
 
 
@@ -227,7 +230,9 @@ class StringTest(Predicate, frozen=True, tag="string"):
 
     def __post_init__(self) -> None:
         _check_name(self.attribute)
-        _checked(self.operand)
+        if self.function not in _STRING_FUNCTIONS:
+            raise ValueError(f"there is no test of strings {self.function!r}")
+        written(self.operand)
 
 
 class Matches(Predicate, frozen=True, tag="matches"):
@@ -238,7 +243,7 @@ class Matches(Predicate, frozen=True, tag="matches"):
 
     def __post_init__(self) -> None:
         _check_name(self.attribute)
-        _checked(self.pattern)
+        written(self.pattern)
         regexes.compile_regex(self.pattern)
 
 
@@ -250,6 +255,8 @@ class AttributeComparison(Predicate, frozen=True, tag="attributes"):
 
     def __post_init__(self) -> None:
         _check_name(self.attribute)
+        if self.operator not in _OPERATORS:
+            raise _unknown_operator(self.operator)
         _check_name(self.other)
 
     def names(self) -> tuple[str, ...]:
@@ -285,20 +292,6 @@ def disjunction(children: Iterable[Node]) -> Node:
     return parts[0] if parts else FALSE
 
 
-def _flatten(node: And | Or, kind: type[And] | type[Or]) -> None:
-    if len(node.children) < 2:
-        raise ValueError("an AND or OR needs at least two children")
-    for child in node.children:
-        if type(child) is kind:
-            break
-    else:
-        return
-    flat: list[Node] = []
-    for child in node.children:
-        flat.extend(child.children if type(child) is kind else (child,))
-    force_setattr(node, "children", tuple(flat))
-
-
 def _check_name(name: str) -> None:
     if not name:
         raise ValueError("an attribute's name must not be empty")
@@ -306,31 +299,8 @@ def _check_name(name: str) -> None:
         raise ValueError("an attribute's name holds a lone surrogate")
 
 
-def _checked(value: Value) -> Value:
-    """The value in the one form that filters hold it in. Raises ValueError."""
-    kind = type(value)
-    if kind is str:
-        if not is_well_formed(cast("str", value)):
-            raise ValueError("a string holds a lone surrogate, which is not a character")
-    elif kind is int:
-        if not INTEGER_MIN <= cast("int", value) <= INTEGER_MAX:
-            return _nearest_float(cast("int", value))
-    elif kind is float:
-        if not math.isfinite(cast("float", value)):
-            raise ValueError("a number must be finite as float64")
-    elif kind is Timestamp:
-        if not cast("Timestamp", value).has_text:
-            raise ValueError("a timestamp's year must lie between 0001 and 9999")
-    elif kind is not bool:
-        raise ValueError(f"a filter holds no value of type {kind.__name__}")
-    return value
-
-
-def _nearest_float(value: int) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError("a number must be finite as float64") from None
+def _unknown_operator(operator: object) -> ValueError:
+    return ValueError(f"there is no operator {operator!r}; there are = != < <= > >=")
 
 
 def _check_one_kind(values: tuple[Value, ...]) -> None:

@@ -9,6 +9,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from boolcast.filters.expressions import (
+    FALSE,
+    TRUE,
     And,
     AttributeComparison,
     Comparison,
@@ -18,6 +20,8 @@ from boolcast.filters.expressions import (
     Not,
     Operator,
     Or,
+    conjunction,
+    disjunction,
 )
 
 OPPOSITE: Final[dict[Operator, Operator]] = {
@@ -54,3 +58,16 @@ def to_nnf(node: Node, *, negate: bool = False) -> Node:
             return Constant(value is not negate)
         case _:
             return complement(node) if negate else node
+
+
+def without_constants(node: Node) -> Node:
+    """A filter in negation normal form without `true` and `false` inside."""
+    match node:
+        case And(children):
+            parts = [without_constants(child) for child in children]
+            return FALSE if FALSE in parts else conjunction(p for p in parts if p != TRUE)
+        case Or(children):
+            parts = [without_constants(child) for child in children]
+            return TRUE if TRUE in parts else disjunction(p for p in parts if p != FALSE)
+        case _:
+            return node

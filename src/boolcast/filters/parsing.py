@@ -32,16 +32,15 @@ from boolcast.filters.expressions import (
     StringTest,
 )
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
+from boolcast.filters.printing import FUNCTIONS, escaped
 from boolcast.filters.scanning import Scanner
 from boolcast.filters.schema_check import find_problem
-from boolcast.filters.spelling import suggest
 from boolcast.model.schemas import Schema
-from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, Timestamp, Value
+from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, Timestamp, Value, kind_of
 
 _POWERS: Final = {"or": 1, "and": 2}
 _NOT_POWER: Final = 3
 _OPERATORS: Final[dict[str, Operator]] = {operator: operator for operator in FLIPPED} | {"<>": "!="}
-_FUNCTIONS: Final = ("starts_with", "ends_with", "contains", "matches")
 
 
 def parse(text: str, *, schema: Schema | None = None, limits: Limits = DEFAULT_LIMITS) -> Filter:
@@ -177,7 +176,7 @@ class _Parser:
         if keyword == "like":
             return self._like(name, start, negated=negated)
         if negated:
-            hint = slips.behind_negation(scanner.kind, keyword)
+            hint = slips.behind_negation(name, scanner.kind, scanner.lexeme, keyword)
             self._fail("`in`, `between` or `like`", hint=hint)
         hint = slips.behind_attribute(name, scanner.kind, scanner.lexeme, keyword)
         return self._fail("an operator such as =, <, in, like or is null", hint=hint)
@@ -192,13 +191,13 @@ class _Parser:
             scanner.advance()
             if scanner.kind == "string" and other.lower() == "timestamp":
                 value: Value = self._timestamp()
+            elif scanner.kind in ("string", "number"):
+                self._fail_after_operand(slips.behind_word(other, scanner.lexeme))
             else:
                 predicate = AttributeComparison(name, operator, other)
                 return self._count(predicate, start, value_start)
-        elif kind == "quoted":
+        elif kind == "quoted" and is_quoted:
             other = self._quoted_name()
-            if not is_quoted:
-                self._refuse_quoted(other, value_start)
             return self._count(AttributeComparison(name, operator, other), start, value_start)
         else:
             value = self._value("a value or an attribute")
@@ -235,20 +234,18 @@ class _Parser:
             list_start = scanner.next
             scanner.advance()
             value_start = scanner.start
-            values.append(self._value("a value"))
+            value = self._value("a value")
+            values.append(value)
             if len(values) > self.limits.values:
                 raise self.limits.error("values", scanner.text, value_start)
+            self._check_kind(value, values[0], value_start)
             if scanner.kind != "comma":
                 break
         if scanner.kind != "close":
-            self._fail("`,` or `)`")
+            self._fail("`,` or `)`", hint=slips.in_list(scanner.kind))
         scanner.extend(scanner.next - list_start)
         scanner.advance()
-        try:
-            predicate = In(name, tuple(values), negated)
-        except ValueError as error:
-            self._refuse(str(error), value_start)
-        return self._count(predicate, start, value_start)
+        return self._count(In(name, tuple(values), negated), start, value_start)
 
     def _between(self, name: str, start: int, *, negated: bool) -> Node:
         scanner = self.scanner
@@ -260,16 +257,19 @@ class _Parser:
         scanner.advance()
         high_start = scanner.start
         high = self._value("a value")
-        try:
-            predicate = Between(name, low, high, negated)
-        except ValueError as error:
-            self._refuse(str(error), high_start)
-        return self._count(predicate, start, low_start)
+        self._check_kind(high, low, high_start)
+        return self._count(Between(name, low, high, negated), start, low_start)
+
+    def _check_kind(self, value: Value, first: Value, start: int) -> None:
+        kind, wanted = kind_of(value), kind_of(first)
+        if kind is not wanted:
+            problem = f"the values must be of one kind, not {wanted} and {kind}"
+            self._refuse(problem, start, expected=f"a {wanted}")
 
     def _like(self, name: str, start: int, *, negated: bool) -> Node:
         scanner = self.scanner
         scanner.advance()
-        pattern_start = place = scanner.start
+        pattern_start, pattern_end = scanner.start, scanner.next
         pattern = self._string("a pattern in single quotes")
         escape = ""
         if scanner.kind == "name" and scanner.lexeme.lower() == "escape":
@@ -277,51 +277,51 @@ class _Parser:
             place = scanner.start
             escape = self._string("a single character in single quotes")
             if len(escape) != 1:
-                self._refuse("the escape must be a single character", place)
+                expected = "a single character in single quotes"
+                self._refuse("the escape must be a single character", place, expected=expected)
         try:
             predicate = Like(name, pattern, escape, negated)
         except ValueError as error:
-            self._refuse(str(error), pattern_start)
+            expected = "a pattern in which each escape stands before %, _ or itself"
+            self._refuse(str(error), pattern_start, expected=expected, end=pattern_end)
         return self._count(predicate, start, pattern_start)
 
     def _function(self, word: str, start: int) -> Node:
         scanner = self.scanner
         function = word.lower()
-        if function not in _FUNCTIONS:
-            hint = suggest(function, _FUNCTIONS) or "there are " + ", ".join(_FUNCTIONS)
-            self._refuse(f"there is no function `{slips.shortened(word)}`", start, hint=hint)
+        if function not in FUNCTIONS:
+            problem = f"there is no function `{slips.shortened(word)}`"
+            expected = "one of " + ", ".join(FUNCTIONS)
+            self._refuse(problem, start, expected=expected, hint=slips.in_place_of_function(word))
         scanner.advance()
         attribute_start = scanner.start
-        if scanner.kind == "quoted":
-            name = self._quoted_name()
-        elif scanner.kind == "name" and scanner.keyword is None:
-            name = scanner.lexeme
-            scanner.advance()
-        else:
-            self._fail("an attribute", hint=f"write {function}(attribute, 'text')")
+        hint = f"write {function}(attribute, 'text')"
+        name = self._name(hint)
         if scanner.kind != "comma":
-            self._fail("`,`", hint=f"write {function}(attribute, 'text')")
+            self._fail("`,`", hint=hint)
         scanner.advance()
-        operand_start = scanner.start
+        operand_start, operand_end = scanner.start, scanner.next
         operand = self._string("a string in single quotes")
         if scanner.kind != "close":
             self._fail("`)`")
         scanner.advance()
         predicate: Leaf
-        try:
-            if function == "matches":
-                self._count_regex(operand_start)
-                predicate = Matches(name, operand)
-            else:
-                predicate = StringTest(name, cast("StringFunction", function), operand)
-        except ValueError as error:
-            self._refuse(str(error), operand_start, hint=slips.in_regex(operand))
+        if function == "matches":
+            predicate = self._regex(name, operand, operand_start, operand_end)
+        else:
+            predicate = StringTest(name, cast("StringFunction", function), operand)
         return self._count(predicate, attribute_start, operand_start)
 
-    def _count_regex(self, start: int) -> None:
+    def _regex(self, name: str, pattern: str, start: int, end: int) -> Matches:
         self.regexes += 1
         if self.regexes > self.limits.regexes:
             raise self.limits.error("regexes", self.scanner.text, start)
+        try:
+            return Matches(name, pattern)
+        except ValueError as error:
+            hint = slips.in_regex(pattern)
+            expected = "a regular expression that RE2 takes"
+            self._refuse(escaped(str(error)), start, expected=expected, end=end, hint=hint)
 
     def _flipped(self, value: Value, start: int) -> Node:
         """`25 > price` read as `price < 25`."""
@@ -330,14 +330,19 @@ class _Parser:
             self._fail("an operator such as = or <", hint="a predicate begins with an attribute")
         operator = FLIPPED[self._operator()]
         name_start = scanner.start
-        if scanner.kind == "quoted":
-            name = self._quoted_name()
-        elif scanner.kind == "name" and scanner.keyword is None:
-            name = scanner.lexeme
-            scanner.advance()
-        else:
-            self._fail("an attribute")
+        name = self._name()
         return self._count(Comparison(name, operator, value), name_start, start)
+
+    def _name(self, hint: str | None = None) -> str:
+        """An attribute's name, plain or quoted."""
+        scanner = self.scanner
+        if scanner.kind == "quoted":
+            return self._quoted_name()
+        if scanner.kind != "name" or scanner.keyword is not None:
+            self._fail("an attribute", hint=hint)
+        name = scanner.lexeme
+        scanner.advance()
+        return name
 
     def _value(self, expected: str) -> Value:
         """A literal of any kind."""
@@ -354,9 +359,9 @@ class _Parser:
                 scanner.advance()
                 return self._timestamp()
             case "quoted":
-                self._refuse_quoted(lexeme[1:-1], scanner.start)
+                self._refuse_quoted(expected)
             case _:
-                before = scanner.text[scanner.start - 1 : scanner.start]
+                before = scanner.text[: scanner.start].rstrip()[-1:]
                 hint = slips.in_place_of_value(before, scanner.kind, lexeme, scanner.keyword)
                 self._fail(expected, hint=hint)
         scanner.advance()
@@ -367,8 +372,11 @@ class _Parser:
             return int(lexeme)
         value = float(lexeme)
         if math.isinf(value):
-            hint = "the largest number is about 1.8e308"
-            self._refuse("the number is not finite as float64", self.scanner.start, hint=hint)
+            self._refuse_word(
+                "the number is not finite as float64",
+                expected="a finite number",
+                hint="the largest number is about 1.8e308",
+            )
         digits = lexeme.lstrip("+-")
         if digits.isdigit() and abs(value) <= 2.0**63:
             # Zeros in front count where Python limits the digits it reads.
@@ -381,8 +389,9 @@ class _Parser:
         scanner = self.scanner
         if scanner.kind != "string":
             if scanner.kind == "quoted":
-                self._refuse_quoted(scanner.lexeme[1:-1], scanner.start)
-            self._fail(expected)
+                self._refuse_quoted(expected)
+            hint = slips.in_place_of_string(scanner.kind, scanner.lexeme, scanner.keyword)
+            self._fail(expected, hint=hint)
         text = self._checked_text(scanner.lexeme[1:-1].replace("''", "'"))
         scanner.advance()
         return text
@@ -390,13 +399,14 @@ class _Parser:
     def _timestamp(self) -> Timestamp:
         """The string behind the word `timestamp`."""
         scanner = self.scanner
+        expected = "a string such as '2026-01-31T12:00:00Z'"
         if scanner.kind != "string":
-            self._fail("a string such as '2026-01-31T12:00:00Z'")
+            self._fail(expected)
         try:
             value = Timestamp.parse(scanner.lexeme[1:-1])
         except ValueError as error:
             hint = "write timestamp '2026-01-31T12:00:00Z'"
-            self._refuse(f"not a timestamp: {error}", scanner.start, hint=hint)
+            self._refuse_word(f"not a timestamp: {error}", expected=expected, hint=hint)
         scanner.advance()
         return value
 
@@ -404,7 +414,7 @@ class _Parser:
         scanner = self.scanner
         name = self._checked_text(scanner.lexeme[1:-1].replace('""', '"'))
         if not name:
-            self._refuse("an attribute's name must not be empty", scanner.start)
+            self._refuse_word("an attribute's name must not be empty", expected="a name")
         scanner.advance()
         return name
 
@@ -413,7 +423,8 @@ class _Parser:
             try:
                 text.encode()
             except UnicodeEncodeError:
-                self._refuse("there is a lone surrogate, which is no character", self.scanner.start)
+                problem = "there is a lone surrogate, which is no character"
+                self._refuse_word(problem, expected="a text of characters")
         return text
 
     def _count(self, predicate: Leaf, start: int, value_start: int) -> Node:
@@ -446,15 +457,40 @@ class _Parser:
             hint=hint,
         )
 
-    def _fail_after_operand(self) -> NoReturn:
+    def _fail_after_operand(self, hint: str | None = None) -> NoReturn:
         scanner = self.scanner
         expected = "`and`, `or` or `)`" if self.depth else "`and`, `or` or the end"
         before = scanner.text[scanner.start - 1]
-        self._fail(expected, hint=slips.after_operand(scanner.kind, scanner.lexeme, before))
+        hint = hint or slips.after_operand(scanner.kind, scanner.lexeme, before)
+        self._fail(expected, hint=hint)
 
-    def _refuse(self, problem: str, position: int, *, hint: str | None = None) -> NoReturn:
-        raise FilterSyntaxError(problem, text=self.scanner.text, position=position, hint=hint)
+    def _refuse(
+        self,
+        problem: str,
+        start: int,
+        *,
+        expected: str,
+        end: int | None = None,
+        hint: str | None = None,
+    ) -> NoReturn:
+        """Raise for what was read from `start` on, up to `end` or else the current word."""
+        text = self.scanner.text
+        found = text[start : self.scanner.start if end is None else end].rstrip()
+        raise FilterSyntaxError(
+            problem,
+            text=text,
+            position=start,
+            found=slips.shown(found),
+            expected=expected,
+            hint=hint,
+        )
 
-    def _refuse_quoted(self, name: str, position: int) -> NoReturn:
-        hint = slips.in_double_quotes(name)
-        self._refuse("double quotes are for names of attributes", position, hint=hint)
+    def _refuse_word(self, problem: str, *, expected: str, hint: str | None = None) -> NoReturn:
+        """Raise for the current word."""
+        scanner = self.scanner
+        self._refuse(problem, scanner.start, expected=expected, end=scanner.next, hint=hint)
+
+    def _refuse_quoted(self, expected: str) -> NoReturn:
+        hint = slips.in_double_quotes(self.scanner.lexeme[1:-1].replace('""', '"'))
+        problem = "double quotes are for names of attributes"
+        self._refuse_word(problem, expected=expected, hint=hint)

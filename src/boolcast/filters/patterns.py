@@ -9,6 +9,7 @@ that keeps the reachable states few.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 ANY: Final = None
@@ -25,23 +26,12 @@ class LikePattern(NamedTuple):
 
     @classmethod
     def parse(cls, pattern: str, escape: str = "") -> "LikePattern":
-        """Read a pattern. Raises ValueError where the escape character is misused."""
-        if len(escape) > 1:
-            raise ValueError("the escape must be a single character")
-        elements: list[str | None] = []
-        stays = 0
-        characters = iter(pattern)
-        for character in characters:
-            if character == escape:
-                escaped = next(characters, "")
-                if escaped not in ("%", "_", escape):
-                    raise ValueError(f"the escape {escape!r} must be followed by %, _ or itself")
-                elements.append(escaped)
-            elif character == "%":
-                stays |= 1 << len(elements)
-            else:
-                elements.append(ANY if character == "_" else character)
-        return cls.compile(elements, stays)
+        """Read a pattern. Raises ValueError where the escape character is misused.
+
+        Short patterns are kept: an evaluator asks for the same few again and again.
+        """
+        read = _read_and_keep if len(pattern) <= _KEPT_LENGTH else _read
+        return read(pattern, escape)
 
     @classmethod
     def compile(cls, elements: list[str | None], stays: int) -> "LikePattern":
@@ -100,6 +90,32 @@ class LikePattern(NamedTuple):
                 segments.append("".join(self.elements[begin:index]))  # type: ignore[arg-type]
                 begin = index
         return [*segments, "".join(self.elements[begin:])]  # type: ignore[arg-type]
+
+
+_KEPT_LENGTH: Final = 256
+"""An automaton takes up to n² / 8 bytes for n characters, so that a long one is not kept."""
+
+
+def _read(pattern: str, escape: str) -> LikePattern:
+    if len(escape) > 1:
+        raise ValueError("the escape must be a single character")
+    elements: list[str | None] = []
+    stays = 0
+    characters = iter(pattern)
+    for character in characters:
+        if character == escape:
+            escaped = next(characters, "")
+            if escaped not in ("%", "_", escape):
+                raise ValueError(f"the escape {escape!r} must be followed by %, _ or itself")
+            elements.append(escaped)
+        elif character == "%":
+            stays |= 1 << len(elements)
+        else:
+            elements.append(ANY if character == "_" else character)
+    return LikePattern.compile(elements, stays)
+
+
+_read_and_keep: Final = lru_cache(maxsize=1_024)(_read)
 
 
 def _fits(segments: list[str], text: str) -> bool:

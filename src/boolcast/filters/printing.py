@@ -4,7 +4,7 @@
 """
 
 import re
-from typing import Final, assert_never
+from typing import Final, assert_never, get_args
 
 from boolcast.filters.expressions import (
     And,
@@ -19,6 +19,7 @@ from boolcast.filters.expressions import (
     Node,
     Not,
     Or,
+    StringFunction,
     StringTest,
 )
 from boolcast.model.values import Timestamp, Value
@@ -27,6 +28,9 @@ KEYWORDS: Final = frozenset(
     ("and", "or", "not", "in", "between", "like", "is", "null", "true", "false")
 )
 """The words that are no attribute's name unless quoted."""
+
+FUNCTIONS: Final = (*get_args(StringFunction), "matches")
+"""The words that are functions before a parenthesis, and names elsewhere."""
 
 PLAIN_NAME: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
@@ -95,6 +99,19 @@ def value_text(value: Value) -> str:
             return f"timestamp '{value}'"
         case _:
             assert_never(value)
+
+
+def escaped(text: str) -> str:
+    """The text on one line, harmless to a terminal: what is not printable as Python's escapes.
+
+    For people to look at; a filter with such an escape would read as another one.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode-escape").decode()
+        for character in text
+    )
 
 
 def is_enclosed(parent: Node, child: Node) -> bool:

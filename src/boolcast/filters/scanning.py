@@ -87,10 +87,7 @@ class Scanner:
 
     def describe(self) -> str:
         """What stands here, for an error's text."""
-        if self.kind == "end":
-            return "the end of the filter"
-        shown = slips.shortened(self.lexeme)
-        return shown if self.kind == "string" else f"`{shown}`"
+        return "the end of the filter" if self.kind == "end" else slips.shown(self.lexeme)
 
     def fail_by_length(self) -> NoReturn:
         """Raise the error for a text past its limit."""
@@ -103,7 +100,12 @@ class Scanner:
         start = space.end()
         if self.end < len(self.text) and self.text[start] in "'\"0123456789.+-":
             self.fail_by_length()
-        found, problem, hint = slips.diagnose(self.text, start)
+        slip = slips.diagnose(self.text, start)
         raise FilterSyntaxError(
-            problem, text=self.text, position=start, found=found, expected=None, hint=hint
+            slip.problem,
+            text=self.text,
+            position=start,
+            found=slip.found,
+            expected=slip.expected,
+            hint=slip.hint,
         )

@@ -5,7 +5,13 @@ from collections.abc import Iterable
 
 def suggest(word: str, known: Iterable[str]) -> str | None:
     """`did you mean …?` for the known word that is nearest, or None where none is near."""
+    near = nearest(word, known)
+    return None if near is None else f"did you mean `{near}`?"
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is nearest, or None where none is near."""
     import difflib  # noqa: PLC0415 - only when something went wrong
 
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"did you mean `{near[0]}`?" if near else None
+    return near[0] if near else None

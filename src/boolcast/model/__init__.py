@@ -2,7 +2,8 @@
 
 Start at `values` (the kinds and how they compare), then `conversions` (what Python, JSON
 and Arrow values become), `events` and `schemas`. `statistics` is what history has taught,
-as data. `arrow` is imported by those who need it, because it imports pyarrow.
+as data. `json_faults` says why a text is not JSON. `arrow` is imported by those who need it,
+because it imports pyarrow.
 """
 
 from boolcast.model.conversions import CONVERSIONS, Conversion, value_from_python

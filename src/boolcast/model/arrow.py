@@ -43,6 +43,30 @@ def events_from_arrow(rows: pa.Table | pa.RecordBatch) -> Iterator[Event]:
             yield event
 
 
+def columns_of(batch: pa.RecordBatch) -> dict[str, list[EventValue | None]]:
+    """The values of each attribute, row by row; where two columns give one, they are united.
+
+    Raises EventError where both have a value in the same row.
+    """
+    columns: dict[str, list[EventValue | None]] = {}
+    for name, array in zip(batch.schema.names, batch.columns, strict=True):
+        for attribute, values in _columns(name, array, DEPTH_LIMIT):
+            known = columns.get(attribute)
+            columns[attribute] = values if known is None else _united(attribute, known, values)
+    return columns
+
+
+def _united(
+    attribute: str, left: list[EventValue | None], right: list[EventValue | None]
+) -> list[EventValue | None]:
+    united: list[EventValue | None] = []
+    for row, (one, other) in enumerate(zip(left, right, strict=True)):
+        if one is not None and other is not None:
+            raise EventError(f"two columns give row {row} a value", attribute=attribute)
+        united.append(other if one is None else one)
+    return united
+
+
 def _columns(
     name: str, array: pa.Array, depth: int
 ) -> Iterator[tuple[str, list[EventValue | None]]]:

@@ -4,6 +4,7 @@ Objects nest to dotted names: `{"item": {"price": 5}}` carries the attribute `it
 An object is not a value itself, so `item` is then missing.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -11,8 +12,15 @@ import msgspec
 
 from boolcast.errors import EventError
 from boolcast.model.conversions import value_from_python
+from boolcast.model.json_faults import fault
 from boolcast.model.schemas import Schema
-from boolcast.model.values import EventValue, Timestamp, is_well_formed
+from boolcast.model.values import (
+    INTEGER_MAX,
+    INTEGER_MIN,
+    EventValue,
+    Timestamp,
+    is_well_formed,
+)
 
 DEPTH_LIMIT: Final = 64
 """How deep an event may nest."""
@@ -37,6 +45,8 @@ class Event(dict[str, EventValue]):
         """
         if type(members) is cls:
             return members
+        if type(members) is dict and all(map(_is_plain, members, members.values())):
+            return cls(members)
         event = cls()
         for name, value in _flatten(members):
             try:
@@ -57,7 +67,7 @@ class Event(dict[str, EventValue]):
         except UnicodeError as error:
             raise EventError(f"the text is not valid UTF-8: {error}") from None
         except msgspec.DecodeError as error:
-            raise EventError(f"the JSON cannot be read: {error}") from None
+            raise EventError(f"the JSON cannot be read: {fault(error, text)}") from None
         if not isinstance(members, dict):
             raise EventError('an event is a JSON object such as {"price": 21}')
         event = cls.from_python(members)
@@ -75,6 +85,18 @@ class Event(dict[str, EventValue]):
         """The event's type: its attribute `type`, where that is a string."""
         value = self.get("type")
         return value if isinstance(value, str) else None
+
+
+def _is_plain(name: object, value: object) -> bool:
+    """True for a member that stays as it is: what most events consist of, told in one look."""
+    kind = type(value)
+    if kind is str:
+        is_plain = value.isascii()  # type: ignore[attr-defined]
+    elif kind is int:
+        is_plain = INTEGER_MIN <= value <= INTEGER_MAX  # type: ignore[operator]
+    else:
+        is_plain = kind is bool or (kind is float and not math.isnan(value))  # type: ignore[arg-type]
+    return is_plain and type(name) is str and name.isascii()
 
 
 # Python's own reading of a float, so that 1e400 is infinite instead of an error.

@@ -4,13 +4,14 @@ A schema is optional. With one, the parser refuses unknown attributes and kinds 
 match, and the algebra proves more, because it need only think of events that conform.
 """
 
+import math
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from boolcast.errors import SchemaError
-from boolcast.model.values import EventValue, Kind, Timestamp, Value, kind_of
+from boolcast.model.values import EventValue, Kind, Timestamp, Value, kind_of, written
 
 
 class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -29,8 +30,7 @@ class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     required: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind == "timestamp":
-            self._read_timestamps()
+        self._read_values()
         if self.integer and self.kind != "number":
             raise ValueError("only numbers can be integers")
         for value in (self.minimum, self.maximum, *(self.values or ())):
@@ -38,17 +38,33 @@ class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
                 raise ValueError(f"{value!r} is not a {self.kind}")
         if self.values == ():
             raise ValueError("an attribute needs at least one value")
-        if self.minimum is not None and self.maximum is not None and self.maximum < self.minimum:  # type: ignore[operator]
-            raise ValueError("the minimum lies above the maximum")
+        if self.values is not None:
+            if not any(map(self.admits, self.values)):
+                raise ValueError("no value of the list lies within the bounds")
+        elif not self._has_room():
+            raise ValueError("there is no value between the minimum and the maximum")
 
-    def _read_timestamps(self) -> None:
-        def read(value: Value | None) -> Value | None:
-            return Timestamp.parse(value) if isinstance(value, str) else value
+    def _read_values(self) -> None:
+        """Bring bounds and values into the form that filters hold theirs in."""
 
-        msgspec.structs.force_setattr(self, "minimum", read(self.minimum))
-        msgspec.structs.force_setattr(self, "maximum", read(self.maximum))
+        def read(value: Value) -> Value:
+            if self.kind == "timestamp" and isinstance(value, str):
+                return Timestamp.parse(value)
+            return written(value)
+
+        for name in ("minimum", "maximum"):
+            bound = getattr(self, name)
+            if bound is not None:
+                msgspec.structs.force_setattr(self, name, read(bound))
         if self.values is not None:
             msgspec.structs.force_setattr(self, "values", tuple(map(read, self.values)))
+
+    def _has_room(self) -> bool:
+        """False if the bounds leave no value."""
+        if self.minimum is None or self.maximum is None:
+            return True
+        low: Any = math.ceil(self.minimum) if self.integer else self.minimum  # type: ignore[arg-type]
+        return bool(low <= self.maximum)
 
     def admits(self, value: EventValue) -> bool:
         """True if an event that conforms may carry this value here.

@@ -22,7 +22,8 @@ class AttributeStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """How often an attribute occurs, with which kinds, and how its values are spread.
 
     `bins` of one kind do not overlap and ascend; a frequent single value may have a bin of
-    its own, with `low` equal to `high`.
+    its own, with `low` equal to `high`. They hold finite values only: infinities, like opaque
+    values, are counted under `kinds` and in no bin, because JSON has no number for a bound.
     """
 
     events: int

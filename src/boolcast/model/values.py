@@ -9,10 +9,11 @@ compare exactly, -0.0 equals 0, strings order by code point. Across kinds they d
 (`True == 1`), so whoever compares values asks for their kinds first.
 """
 
+import math
 import re
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
@@ -148,3 +149,34 @@ def is_well_formed(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def written(value: Value) -> Value:
+    """A value in the one form in which filters and schemas hold it.
+
+    Integers past 64 bits become the nearest float64. Raises ValueError for what cannot be
+    written: numbers that are not finite, lone surrogates, timestamps without a text.
+    """
+    kind = type(value)
+    if kind is str:
+        if not is_well_formed(cast("str", value)):
+            raise ValueError("a string holds a lone surrogate, which is not a character")
+    elif kind is int:
+        if not INTEGER_MIN <= cast("int", value) <= INTEGER_MAX:
+            return _nearest_float(cast("int", value))
+    elif kind is float:
+        if not math.isfinite(cast("float", value)):
+            raise ValueError("a number must be finite as float64")
+    elif kind is Timestamp:
+        if not cast("Timestamp", value).has_text:
+            raise ValueError("a timestamp's year must lie between 0001 and 9999")
+    elif kind is not bool:
+        raise ValueError(f"a filter holds no value of type {kind.__name__}")
+    return value
+
+
+def _nearest_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("a number must be finite as float64") from None
