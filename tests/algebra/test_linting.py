@@ -37,7 +37,10 @@ def found(text: str, schema: Schema | None = None) -> list[tuple[str, str]]:
         ("price < 25 and price < 30", [("redundant", "price < 30")]),
         ("price < 25 or price < 5", [("redundant", "price < 5")]),
         ("a = 1 and (a = 1 or b = 2)", [("redundant", "a = 1 or b = 2")]),
-        ("true", []),
+        ("true", [("tautology", "true")]),
+        ("false", [("contradiction", "false")]),
+        ("a = 1 and true", [("tautology", "true")]),
+        ("not (a > 1 and a > 2)", [("redundant", "a <= 1")]),
     ],
 )
 def test_findings(text: str, findings: list[tuple[str, str]]):
@@ -81,6 +84,11 @@ def test_a_contradiction_names_its_core():
     assert finding.message.endswith(": `a = 1 and a = 2` is never true")
     (finding,) = lint(parse("a = 1 and a = 2")).findings
     assert finding.message == "no event can satisfy `a = 1 and a = 2`"
+
+
+def test_a_part_that_nobody_wrote_is_explained():
+    (finding,) = lint(parse("not (a > 1 and a > 2)")).findings
+    assert finding.message.endswith("(with `not` carried inwards)")
 
 
 def test_lint_says_when_its_budget_ran_out():

@@ -1,5 +1,7 @@
 """What a schema adds to a proof: kinds, whole numbers, ranges, finite sets and event types."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,3 +84,27 @@ def test_nan_is_a_real_number_without_bounds():
 def test_an_unsatisfiable_type_is_covered_by_anything():
     assert covers(parse("a = 1"), parse("type = 'boat'"), schema=TYPED)
     assert not overlaps(parse("type = 'boat'"), parse("true"), schema=TYPED)
+
+
+def test_witnesses_of_whole_numbers_are_readable():
+    whole = Schema({"x": Attribute("number", integer=True)})
+    assert overlaps(parse("x < 5"), parse("true"), schema=whole).witness == {"x": 4}
+    assert covers(parse("x = 3"), parse("x is not null"), schema=whole).witness == {"x": 4}
+    far = parse("x < -1e300")
+    assert overlaps(far, parse("true"), schema=whole).witness is not None
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        {"integer": True, "minimum": 1.2, "maximum": 1.8},
+        {"minimum": -math.inf},
+        {"minimum": math.nan},
+        {"maximum": 10**400},
+        {"minimum": 5, "values": (1, 2)},
+        {"minimum": 3, "maximum": 2},
+    ],
+)
+def test_an_attribute_without_any_value_is_refused(attribute):
+    with pytest.raises(ValueError):  # noqa: PT011 - each has its own sentence
+        Attribute("number", **attribute)

@@ -11,7 +11,6 @@ from boolcast.algebra.simplification import SIMPLIFY_BUDGET, simplify
 from boolcast.filters.expressions import (
     And,
     Comparison,
-    Constant,
     Filter,
     In,
     IsNull,
@@ -70,8 +69,6 @@ class _Linter:
 
     def _constant_parts(self, node: Node) -> None:
         """Report the topmost parts that are never or always true."""
-        if isinstance(node, Constant):
-            return
         if not self._may_exist([node], []):
             core = self._core(node)
             message = f"no event can satisfy `{node}`"
@@ -102,11 +99,13 @@ class _Linter:
         return conjunction(children) if len(children) > 1 else self._core(children[0])
 
     def _redundant_parts(self, node: Node) -> None:
-        part = self.budget.part(self.budget.remaining)
-        simplified = simplify(node, schema=self.schema, budget=part.remaining)
+        simplified = simplify(node, schema=self.schema, budget=self.budget.remaining)
         self.exhausted = self.exhausted or simplified.exhausted
+        written = {str(part) for part in _all_parts(node)}
         for removed in simplified.removed:
             message = f"`{removed}` makes no difference and can be left out"
+            if str(removed) not in written:
+                message += " (with `not` carried inwards)"
             self.findings.append(Finding("redundant", str(removed), message))
 
     def _may_exist(self, accepting: list[Node], refusing: list[Node]) -> bool:
@@ -115,6 +114,16 @@ class _Linter:
         self.budget.settle(part)
         self.exhausted = self.exhausted or search.exhausted
         return search.may_exist
+
+
+def _all_parts(node: Node) -> Iterator[Node]:
+    yield node
+    match node:
+        case And(children) | Or(children):
+            for child in children:
+                yield from _all_parts(child)
+        case Not(child):
+            yield from _all_parts(child)
 
 
 def _always_missing(node: Node, schema: Schema) -> Iterator[Finding]:

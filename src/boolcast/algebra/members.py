@@ -61,16 +61,20 @@ def _member_of_kind(values: ValueSet, rank: int, budget: Budget) -> EventValue |
 
 
 def _preferred(spans: list[tuple[Cut, Cut]]) -> tuple[Cut, Cut]:
-    """The first span that begins at a value: its begin is a value that somebody wrote."""
-    return next((span for span in spans if len(span[0]) > 1), spans[0])
+    """The first span that begins at a value: its begin is a value that somebody wrote.
+
+    The least whole number begins a span too, but nobody wrote it.
+    """
+    return next((span for span in spans if span[0][1:] and span[0] != _LEAST_WHOLE), spans[0])
 
 
 _LARGE: Final = 2**53
+_LEAST_WHOLE: Final = (NUMBER, -math.nextafter(math.inf, 0))
 
 
 def _number_between(begin: Cut, end: Cut) -> Value:
     """A number in an interval: a whole one where there is one, near the bounds."""
-    low = begin[1] if len(begin) > 1 else -math.inf
+    low = begin[1] if len(begin) > 1 and begin != _LEAST_WHOLE else -math.inf
     high = end[1] if end[0] == NUMBER else math.inf
     if low == -math.inf:
         return 0 if high == math.inf else _number_below(high)
@@ -85,7 +89,7 @@ def _number_between(begin: Cut, end: Cut) -> Value:
 
 def _number_below(high: float) -> Value:
     if abs(high) > _LARGE:
-        return -math.inf if high < 0 else 0
+        return -ordered.next_number(-high) if high < 0 else 0
     return math.ceil(high) - 1
 
 

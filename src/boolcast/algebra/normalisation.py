@@ -1,24 +1,28 @@
-"""P5-B1: the one writing of a conjunction that equal conjunctions share, as far as order goes.
+"""P5-B1: one writing for conjunctions that say the same of the order of their values.
 
-Per attribute what is implied goes, what leaves a single value becomes an equality, and the
-rest is sorted. So at most a lower and an upper bound, or one equality, remain of all that is
-said about the order of an attribute's values; `!=` and string tests may remain several times.
+All that a conjunction says about one attribute is a set, and the set is written anew: as one
+equality or list, or as a lower bound, an upper bound and what is left out between them. String
+patterns that are no prefix, and prefixes that are left out, stay as they are written, the
+former without those that the rest implies.
 """
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final, cast
 
-from msgspec.structs import replace
+import msgspec
 
 from boolcast.algebra import cuts as ordered
-from boolcast.algebra.budget import DEFAULT_BUDGET
+from boolcast.algebra.budget import Budget
 from boolcast.algebra.conjunctions import leaves
-from boolcast.algebra.domains import World, worlds
+from boolcast.algebra.cuts import Cut, Cuts
+from boolcast.algebra.domains import ALL_EVENTS, World, worlds
 from boolcast.algebra.relations import Search
-from boolcast.algebra.value_sets import ValueSet, Variable, intersect, meaning
+from boolcast.algebra.simplification import SIMPLIFY_BUDGET
+from boolcast.algebra.value_sets import ONLY_MISSING, Variable, intersect, meaning
 from boolcast.errors import UsageError
-from boolcast.filters.canonical import canonical_predicate
+from boolcast.filters.canonical import canonical_predicate, canonical_value
 from boolcast.filters.expressions import (
     FALSE,
     Between,
@@ -29,18 +33,32 @@ from boolcast.filters.expressions import (
     IsNull,
     Leaf,
     Node,
+    StringTest,
     conjunction,
 )
-from boolcast.filters.negation import to_nnf
-from boolcast.filters.printing import to_text
+from boolcast.filters.negation import to_nnf, without_constants
+from boolcast.filters.printing import to_text, value_text
 from boolcast.model.schemas import Schema
 from boolcast.model.values import Timestamp, Value
 
+_LARGEST: Final = math.nextafter(math.inf, 0)
 _OPERATOR_ORDER: Final = ("=", "<", "<=", ">", ">=", "!=")
 
 
-def normalise_conjunction(filter: Filter, *, schema: Schema | None = None) -> Filter:
-    """The conjunction in normal form; `false` if no event can satisfy it.
+class Normalised(msgspec.Struct, frozen=True):
+    """The conjunction in normal form; where the budget is `exhausted` it may say too much."""
+
+    filter: Filter
+    exhausted: bool = False
+
+    def __str__(self) -> str:
+        return str(self.filter)
+
+
+def normalise_conjunction(
+    filter: Filter, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET
+) -> Normalised:
+    """The normal form of a conjunction; `false` if no event can satisfy it.
 
     Raises UsageError for a filter that is not a conjunction of predicates.
 
@@ -48,88 +66,197 @@ def normalise_conjunction(filter: Filter, *, schema: Schema | None = None) -> Fi
     >>> str(normalise_conjunction(parse("z = 9 and z < 10 and z > 2 and y > 3")))
     'y > 3 and z = 9'
     """
-    node = to_nnf(cast("Node", filter))
+    node = without_constants(to_nnf(cast("Node", filter)))
     if isinstance(node, Constant):
-        return node
+        return Normalised(node)
     predicates = leaves(node)
     if predicates is None:
         raise UsageError(f"only a conjunction of predicates can be normalised, not: {filter}")
-    if not Search([node], [], schema, DEFAULT_BUDGET).may_exist:
-        return FALSE
-    kept = list(dict.fromkeys(part for leaf in predicates for part in _split(leaf)))
-    kept = [leaf for attribute in _attributes(kept) for leaf in _narrowed(attribute, kept, schema)]
-    kept.sort(key=_place)
-    for leaf in reversed(list(kept)):
-        others = [other for other in kept if other is not leaf]
-        if others and not Search([conjunction(others)], [leaf], schema, DEFAULT_BUDGET).may_exist:
-            kept = others
-    return conjunction(cast("list[Node]", kept))
-
-
-def _split(leaf: Leaf) -> Iterator[Leaf]:
-    """A range as its two bounds; everything in its canonical writing."""
-    if isinstance(leaf, Between) and not leaf.negated:
-        yield canonical_predicate(Comparison(leaf.attribute, ">=", leaf.low))
-        yield canonical_predicate(Comparison(leaf.attribute, "<=", leaf.high))
-    else:
-        yield canonical_predicate(leaf)
-
-
-def _attributes(predicates: list[Leaf]) -> list[Variable]:
-    return list(dict.fromkeys(meaning(leaf).variable for leaf in predicates))
-
-
-def _narrowed(variable: Variable, predicates: list[Leaf], schema: Schema | None) -> Iterator[Leaf]:
-    """The predicates on one attribute, with lists cut down and a single value as an equality."""
-    own = [leaf for leaf in predicates if meaning(leaf).variable == variable]
-    if variable.is_residual:
-        yield from own
-        return
-    possible = [
-        (world, values)
-        for world in worlds(schema)
-        if (values := _common(variable, own, world)).cuts
-    ]
-    only = {_single_value(variable, values, world) for world, values in possible}
-    if len(only) == 1 and None not in only:
-        yield Comparison(variable.name, "=", cast("Value", only.pop()))
-        return
-    for leaf in own:
-        if isinstance(leaf, In) and not leaf.negated:
-            inside = [
-                value
-                for value in leaf.values
-                for point in [meaning(Comparison(variable.name, "=", value)).inside]
-                if any(intersect(values, point).cuts for _, values in possible)
-            ]
-            yield canonical_predicate(replace(leaf, values=tuple(inside)))
-        else:
-            yield leaf
-
-
-def _common(variable: Variable, predicates: list[Leaf], world: World) -> ValueSet:
-    common = world.domain(variable)
+    steps = Budget(budget)
+    search = Search([node], [], schema, steps)
+    if not search.may_exist:
+        return Normalised(FALSE)
+    world = _world(node, schema)
+    written: dict[Variable, list[Leaf]] = {}
     for leaf in predicates:
-        common = intersect(common, world.restrict(variable, meaning(leaf).inside))
-    return common
+        written.setdefault(meaning(leaf).variable, []).append(leaf)
+    kept: list[Leaf] = []
+    exhausted = search.exhausted
+    for variable, own in written.items():
+        rewritten = list(dict.fromkeys(_rewritten(variable, own, world)))
+        needed = _needed(rewritten, schema, steps)
+        exhausted = exhausted or needed is None
+        kept += rewritten if needed is None else needed
+    kept.sort(key=_place)
+    return Normalised(conjunction(cast("list[Node]", kept)), exhausted)
 
 
-def _single_value(variable: Variable, values: ValueSet, world: World) -> Value | None:
-    """The value of a set that holds only one; in a world of whole numbers 5 alone lies in 4…6."""
-    if values.literals or len(values.cuts) != 2:
-        return None
-    (rank, *begin), _ = values.cuts
-    value: Value
-    if begin:
-        value = Timestamp(begin[0]) if rank == ordered.TIMESTAMP else begin[0]
-    elif rank in (ordered.BOOLEAN, ordered.STRING):
-        value = False if rank == ordered.BOOLEAN else ""
+def _world(node: Node, schema: Schema | None) -> World:
+    """The one world of the schema in which the conjunction can be true, else that of all events."""
+    possible = [
+        world
+        for world in worlds(schema)
+        if all(
+            intersect(world.domain(variable), world.restrict(variable, inside)).cuts
+            for variable, inside, _ in map(meaning, leaves(node) or ())
+        )
+    ]
+    return possible[0] if len(possible) == 1 else ALL_EVENTS
+
+
+def _rewritten(variable: Variable, own: list[Leaf], world: World) -> Iterator[Leaf]:
+    """What the predicates on one attribute say together, written anew."""
+    if variable.is_residual:
+        yield from map(canonical_predicate, own)
+        return
+    common = world.domain(variable)
+    for leaf in own:
+        inside = meaning(leaf).inside
+        common = intersect(common, world.restrict(variable, inside))
+        if inside.literals:
+            yield canonical_predicate(leaf)
+    ranks = {cut[0] for leaf in own for cut in meaning(leaf).inside.cuts}
+    if common.cuts == ONLY_MISSING.cuts:
+        yield IsNull(variable.name)
+    elif ranks <= {ordered.OPAQUE, ordered.TIMESTAMP + 1}:
+        yield IsNull(variable.name, negated=True)
     else:
+        (rank,) = {cut[0] for leaf in own for cut in meaning(leaf).inside.cuts[:1]} - {
+            ordered.OPAQUE
+        }
+        kind = ((rank,), (rank + 1,))
+        cuts = ordered.intersect(common.cuts, kind)
+        yield from _of_kind(variable.name, cuts, rank, variable in world.whole)
+        if _has_open_gaps(cuts):
+            yield from (canonical_predicate(leaf) for leaf in own if _leaves_out(leaf))
+
+
+def _has_open_gaps(cuts: Cuts) -> bool:
+    """True where a gap between strings has no last string, as behind a prefix."""
+    return any(_is_open(high) for high, _ in ordered.intervals(cuts)[1:])
+
+
+def _is_open(cut: Cut) -> bool:
+    return cut[0] == ordered.STRING and not cut[1].endswith("\0")
+
+
+def _leaves_out(leaf: Leaf) -> bool:
+    """True for a predicate that leaves something out in the middle."""
+    return len(meaning(leaf).inside.cuts) > 2
+
+
+def _of_kind(name: str, cuts: Cuts, rank: int, is_whole: bool) -> Iterator[Leaf]:
+    """A set of values of one kind: as values if it has few, else by its bounds and gaps.
+
+    Gaps between strings that have no last one are left to those who wrote them.
+    """
+    spans = ordered.intervals(cuts)
+    values = [_only_value(span, is_whole) for span in spans]
+    if None not in values:
+        known = cast("tuple[Value, ...]", tuple(values))
+        yield canonical_predicate(In(name, known))
+        return
+    (begin, _), (_, end) = spans[0], spans[-1]
+    is_text = rank == ordered.STRING and len(begin) > 1
+    if len(spans) == 1 and is_text and end == ordered.after_prefix(begin[1]):
+        yield StringTest(name, "starts_with", begin[1])
+        return
+    is_bounded = False
+    for cut, operators in ((begin, (">", ">=")), (end, ("<=", "<"))):
+        # Whole numbers end before the infinities, which no filter need say.
+        if len(cut) > 1 and not (is_whole and abs(cut[1]) >= _LARGEST):
+            is_bounded = True
+            yield _bound(name, cut, *operators)
+    if len(spans) == 1 and not is_bounded:
+        yield _any_of_kind(name, rank, is_whole)
+    for (_, low), (high, _) in pairwise(spans):
+        left_out = _only_value((low, high), is_whole)
+        if left_out is not None:
+            yield Comparison(name, "!=", left_out)
+        elif not _is_open(high):
+            yield Between(name, _value(low), _value_before(high, is_whole), negated=True)
+
+
+def _any_of_kind(name: str, rank: int, is_whole: bool) -> Leaf:
+    """Any value of one kind; of whole numbers, where there is no other kind, any value at all."""
+    match rank:
+        case ordered.STRING:
+            return Comparison(name, ">=", "")
+        case ordered.BOOLEAN:
+            return In(name, (False, True))
+        case ordered.TIMESTAMP:
+            return Between(name, Timestamp(1), Timestamp(0), negated=True)
+        case _ if is_whole:
+            return IsNull(name, negated=True)
+        case _:
+            # Nothing lies between 1 and 0, so every number lies outside.
+            return Between(name, 1, 0, negated=True)
+
+
+def _only_value(span: tuple[Cut, Cut], is_whole: bool) -> Value | None:
+    """The value of an interval that holds a single one."""
+    begin, _ = span
+    if len(begin) == 1 and begin[0] not in (ordered.BOOLEAN, ordered.STRING):
         return None
+    value = _value(begin)
     if isinstance(value, float) and math.isinf(value):
         return None
-    point = meaning(Comparison(variable.name, "=", value)).inside
-    return value if world.restrict(variable, point) == values else None
+    point = (begin, ordered.after(value))
+    holds_one = (ordered.whole_numbers_only(point) if is_whole else point) == span
+    return value if holds_one else None
+
+
+def _value(cut: Cut) -> Value:
+    """The value just behind a cut."""
+    rank, *value = cut
+    if not value:
+        return False if rank == ordered.BOOLEAN else ""
+    return Timestamp(value[0]) if rank == ordered.TIMESTAMP else canonical_value(value[0])
+
+
+def _value_before(cut: Cut, is_whole: bool = False) -> Value:
+    """The value just before a cut, where there is one."""
+    rank, value = cut
+    if is_whole and abs(value) < 2**53:
+        whole: int = math.ceil(value)
+        return whole - 1
+    if rank == ordered.STRING:
+        return str(value)[:-1] if value.endswith("\0") else str(value)
+    if rank == ordered.TIMESTAMP:
+        return Timestamp(value - 1)
+    before = math.nextafter(value, 0) if math.isinf(value) else -ordered.next_number(-value)
+    return canonical_value(before)
+
+
+def _bound(name: str, cut: Cut, of_former: str, of_following: str) -> Leaf:
+    """A bound at a cut, by the value before it or the one behind it, whichever is shorter."""
+    following = _value(cut)
+    if cut[0] == ordered.STRING and not cut[1].endswith("\0"):
+        return Comparison(name, of_following, following)  # type: ignore[arg-type]
+    former = _value_before(cut)
+    is_infinite = isinstance(following, float) and math.isinf(following)
+    if is_infinite or len(value_text(former)) < len(value_text(following)):
+        return Comparison(name, of_former, former)  # type: ignore[arg-type]
+    return Comparison(name, of_following, following)  # type: ignore[arg-type]
+
+
+def _needed(own: list[Leaf], schema: Schema | None, budget: Budget) -> list[Leaf] | None:
+    """The predicates on one attribute that the others and the schema do not imply.
+
+    None past the budget. Bounds and gaps are needed as they were written, unless a schema or
+    a pattern makes one of them superfluous.
+    """
+    if schema is None and not any(meaning(leaf).inside.literals for leaf in own):
+        return own
+    needed = list(own)
+    for leaf in reversed(own):
+        others = [other for other in needed if other is not leaf]
+        search = Search([conjunction(cast("list[Node]", others))], [leaf], schema, budget)
+        if search.exhausted:
+            return None
+        if not search.may_exist:
+            needed = others
+    return needed
 
 
 def _place(leaf: Leaf) -> tuple[str, int, str]:

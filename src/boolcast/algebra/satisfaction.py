@@ -163,7 +163,7 @@ def _involves_residual(part: Formula) -> bool:
 
 
 def event_of(state: State, budget: Budget) -> Event:
-    """An event of a state that `satisfy` found; residuals have no value to give."""
+    """An event of a state that `solutions` found; residuals have no value to give."""
     event = Event()
     for variable, values in state.items():
         if not variable.is_residual:

@@ -24,7 +24,7 @@ from boolcast.filters.expressions import (
     conjunction,
     disjunction,
 )
-from boolcast.filters.negation import to_nnf
+from boolcast.filters.negation import to_nnf, without_constants
 from boolcast.model.schemas import Schema
 
 SIMPLIFY_BUDGET: Final = 10 * DEFAULT_BUDGET
@@ -59,7 +59,7 @@ def simplify(
     >>> str(simplify(parse("price < 25 and (price < 30 or title = 'Emma')")))
     'price < 25'
     """
-    return _Simplifier(schema, Budget(budget)).run(_folded(to_nnf(cast("Node", filter))))
+    return _Simplifier(schema, Budget(budget)).run(without_constants(to_nnf(cast("Node", filter))))
 
 
 class _Simplifier:
@@ -131,16 +131,3 @@ def _without(node: Node, path: _Path) -> Node:
     else:
         del children[first]
     return conjunction(children) if isinstance(node, And) else disjunction(children)
-
-
-def _folded(node: Node) -> Node:
-    """The filter without `true` and `false` inside."""
-    match node:
-        case And(children):
-            parts = [_folded(child) for child in children]
-            return FALSE if FALSE in parts else conjunction(p for p in parts if p != TRUE)
-        case Or(children):
-            parts = [_folded(child) for child in children]
-            return TRUE if TRUE in parts else disjunction(p for p in parts if p != FALSE)
-        case _:
-            return node
