@@ -2,8 +2,11 @@
 
 Start with `parse`, which reads a filter such as `title = 'Harry Potter' and price < 25`.
 `Filter.accepts` and `explain` say what it does on an event; `covers`, `overlaps`,
-`equivalent`, `disjoint`, `simplify` and `lint` what can be proven of it.
+`equivalent`, `disjoint`, `simplify` and `lint` what can be proven of it. `Matcher` holds many
+filters and says which of them accept an event.
 """
+
+from typing import TYPE_CHECKING
 
 from boolcast import errors
 from boolcast.algebra import (
@@ -20,10 +23,14 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model import Schema, Timestamp
 
+if TYPE_CHECKING:
+    from boolcast.matching.access import Matcher
+
 __version__ = "0.1.0"
 
 __all__ = [
     "Filter",
+    "Matcher",
     "Schema",
     "Timestamp",
     "Verdict",
@@ -38,3 +45,12 @@ __all__ = [
     "parse",
     "simplify",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import the matcher when it is first asked for: it brings numpy and pyarrow with it."""
+    if name == "Matcher":
+        from boolcast.matching.access import Matcher  # noqa: PLC0415
+
+        return Matcher
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

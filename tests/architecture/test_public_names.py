@@ -8,6 +8,7 @@ import boolcast
 
 NAMES = [
     "Filter",
+    "Matcher",
     "Schema",
     "Timestamp",
     "Verdict",

@@ -1,0 +1,420 @@
+"""The published engine: count fulfilled predicates, then look at few trees (P1-B3).
+
+Distinct predicates have one-dimensional indexes by attribute. An event fulfils some of them;
+each counts up the hits of the filters it occurs in, as often as it occurs there (P1-E1). Only a
+filter with at least as many hits as its tree needs true leaves (P_min, P1-B2) is a candidate,
+and its tree is evaluated on the bits of the fulfilled predicates. What a predicate says is a
+set of intervals between ranks (`matching.ranks`), so its index is a binary tree over them:
+where an event's rank lies, the nodes above hold exactly the predicates that it fulfils.
+Patterns and residuals have no such set and are tested one by one.
+
+This is what the access engine is measured against, and where selectivities are learnt
+(P1-B5). The index is built anew at the first match after a change.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, assert_never, cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from boolcast.algebra.cuts import MISSING, Cut, Cuts
+from boolcast.algebra.value_sets import meaning
+from boolcast.filters.canonical import canonical_predicate
+from boolcast.filters.evaluation import STRING_TESTS, truth
+from boolcast.filters.expressions import (
+    And,
+    AttributeComparison,
+    Constant,
+    Filter,
+    Leaf,
+    Like,
+    Matches,
+    Node,
+    Not,
+    Or,
+    StringTest,
+)
+from boolcast.filters.negation import complement
+from boolcast.filters.patterns import LikePattern
+from boolcast.filters.regexes import compile_regex
+from boolcast.matching.kernels.counting import (
+    Associations,
+    Encoded,
+    Indexes,
+    Output,
+    Scratch,
+    Trees,
+    match_events,
+)
+from boolcast.matching.numbering import numbered_events
+from boolcast.matching.protocol import MATCHES, Events
+from boolcast.matching.ranks import RankSpace
+from boolcast.matching.register import BATCH_MATCHES, Snapshot, Subscriptions
+from boolcast.matching.selectivity_counters import SelectivityCounters
+from boolcast.matching.shapes import Inner, short_circuit
+from boolcast.model.events import Event
+from boolcast.model.statistics import Statistics
+
+_CHUNK_EVENTS: Final = 1_024
+"""How many events go through the kernel at a time."""
+
+_LEVELS: Final = 31
+"""A rank has 31 bits."""
+
+_NEVER: Final = Inner(False, ())
+"""An OR of nothing is false, as an AND of nothing is true."""
+
+Tree = Inner | int
+"""Leaves are numbers of predicates, or in a shape their places in a row of such numbers."""
+
+
+class CountingMatcher:
+    """P1's two-step filter over arbitrary Boolean trees, with selectivity counters.
+
+    Not for several threads at once. A change costs a new index at the next match.
+    """
+
+    def __init__(self) -> None:
+        self._subscriptions = Subscriptions()
+        self._index: CountingIndex | None = None
+        self._counters: SelectivityCounters | None = None
+
+    def add(self, subscription: str, filter: Filter | str) -> None:
+        self._subscriptions.add(subscription, filter)
+        self._index = None
+
+    def remove(self, subscription: str) -> None:
+        self._subscriptions.remove(subscription)
+        self._index = None
+
+    def __len__(self) -> int:
+        return len(self._subscriptions)
+
+    def match(self, event: Mapping[str, object]) -> list[str]:
+        index = self._built()
+        ((_, numbers),) = index.matches([Event.from_python(event)])
+        return index.state.names_of(numbers.tolist())
+
+    def match_batch(self, events: Events) -> pa.RecordBatchReader:
+        return pa.RecordBatchReader.from_batches(
+            MATCHES, _matches(self._built(), numbered_events(events))
+        )
+
+    def statistics(self) -> Statistics:
+        """Events seen, and how many of them satisfied each predicate of a subscription.
+
+        What a reader made before the last change has matched after it is not counted.
+        """
+        return self._built().counters.statistics()
+
+    def _built(self) -> "CountingIndex":
+        if self._index is None:
+            self._index = CountingIndex(self._subscriptions.snapshot(), self._counters)
+            self._counters = self._index.counters
+        return self._index
+
+
+def _matches(
+    index: "CountingIndex", numbered: Iterator[tuple[int, Event]]
+) -> Iterator[pa.RecordBatch]:
+    while chunk := list(islice(numbered, _CHUNK_EVENTS)):
+        numbers = np.array([number for number, _ in chunk], dtype=np.int64)
+        for events, filters in index.matches([event for _, event in chunk]):
+            yield from index.state.batches(numbers[events], filters)
+
+
+def minimum_count(tree: Tree) -> int:
+    """P_min: the least number of leaves that must be true for the tree to be true (P1-B2)."""
+    if isinstance(tree, int):
+        return 1
+    counts = map(minimum_count, tree.children)
+    return sum(counts) if tree.is_and else min(counts, default=1)
+
+
+class Forest:
+    """The trees of many filters, over predicates that are numbered by their canonical texts."""
+
+    def __init__(self) -> None:
+        self.predicates: dict[str, int] = {}
+        self.leaves: list[Leaf] = []
+        self.shapes: dict[Tree, int] = {}
+        self._numbers: dict[Leaf, int] = {}
+
+    def plant(self, filter: Filter) -> tuple[int, list[int]]:
+        """The number of the filter's shape, and the predicates at its leaves."""
+        row: list[int] = []
+        shape = _lifted(self.tree(cast("Node", filter)), row)
+        return self.shapes.setdefault(shape, len(self.shapes)), row
+
+    def tree(self, node: Node, *, wanted: bool = True) -> Tree:
+        """The filter in negation normal form, flat, without constants and repeated siblings."""
+        match node:
+            case And(children) | Or(children):
+                parts = [self.tree(child, wanted=wanted) for child in children]
+                return _joined(isinstance(node, And) is wanted, parts)
+            case Not(child):
+                return self.tree(child, wanted=not wanted)
+            case Constant(value):
+                return Inner(value is wanted, ())
+            case _:
+                return self._number(node if wanted else complement(node))
+
+    def _number(self, leaf: Leaf) -> int:
+        number = self._numbers.get(leaf)
+        if number is None:
+            canonical = canonical_predicate(leaf)
+            number = self.predicates.setdefault(str(canonical), len(self.leaves))
+            if number == len(self.leaves):
+                self.leaves.append(canonical)
+            self._numbers[leaf] = number
+        return number
+
+
+def _joined(is_and: bool, parts: Sequence[Tree]) -> Tree:
+    flat: dict[Tree, None] = {}
+    for part in parts:
+        if isinstance(part, Inner) and part.is_and is is_and:
+            flat.update(dict.fromkeys(part.children))
+        elif isinstance(part, Inner) and not part.children:
+            return part
+        else:
+            flat[part] = None
+    return next(iter(flat)) if len(flat) == 1 else Inner(is_and, tuple(flat))
+
+
+def _lifted(tree: Tree, row: list[int]) -> Tree:
+    """The shape of a tree; its predicates are appended to the row."""
+    if isinstance(tree, int):
+        row.append(tree)
+        return len(row) - 1
+    return Inner(tree.is_and, tuple([_lifted(child, row) for child in tree.children]))
+
+
+class CountingIndex:
+    """All structures of P1-B3 for the filters of a snapshot."""
+
+    def __init__(self, state: Snapshot, former: SelectivityCounters | None) -> None:
+        self.state = state
+        forest = Forest()
+        planted = [forest.plant(filter) for filter in state.filters]
+        # By shape: what comes next in memory is then evaluated by the same code.
+        self._numbers = np.argsort(
+            np.array([shape for shape, _ in planted], dtype=np.int64), kind="stable"
+        )
+        planted = [planted[number] for number in self._numbers]
+        self.counters = SelectivityCounters(list(forest.predicates), former)
+        self.predicates = PredicateIndexes(forest.leaves)
+        sizes = np.array([len(row) for _, row in planted], dtype=np.int64)
+        leaves = np.array([leaf for _, row in planted for leaf in row], dtype=np.uint32)
+        shapes = np.array([shape for shape, _ in planted], dtype=np.uint32)
+        hits = np.min_scalar_type(sizes.max(initial=0))
+        minimums = np.array([minimum_count(shape) for shape in forest.shapes], dtype=hits)
+        count, slots = len(forest.leaves), len(planted)
+        self._associations = _associations(leaves, np.repeat(np.arange(slots), sizes), count, hits)
+        self._trees = Trees(
+            minimums[shapes],
+            shapes,
+            (np.cumsum(sizes) - sizes).astype(np.uint32),
+            leaves,
+            *_code(list(forest.shapes)),
+        )
+        self._scratch = Scratch(
+            np.zeros(slots, dtype=hits),
+            np.zeros(count, dtype=np.bool_),
+            np.empty(count, dtype=np.uint32),
+            np.empty(slots + 1, dtype=np.uint32),
+        )
+        capacity = max(slots, BATCH_MATCHES)
+        self._output = Output(np.empty(capacity, np.int64), np.empty(capacity, np.uint32))
+
+    def matches(
+        self, events: Sequence[Event]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Places of events and numbers of filters that accept them, in pairs of arrays.
+
+        The first of a pair is good until the index is used again.
+        """
+        encoded = self.predicates.encode(events)
+        step_one = self.predicates.arrays, self._associations
+        done = 0
+        while done < len(events):
+            before = done
+            done, written = _match_events(
+                done,
+                encoded,
+                step_one,
+                self._trees,
+                self.counters.matches,
+                self._scratch,
+                self._output,
+            )
+            self.counters.events += done - before
+            found, slots = self._output
+            yield found[:written], self._numbers[slots[:written]]
+
+
+_match_events = cast("Callable[..., tuple[int, int]]", match_events)
+
+
+def _associations(
+    leaves: NDArray[np.uint32], slots: NDArray[np.int64], predicates: int, hits: np.dtype[Any]
+) -> Associations:
+    order = np.lexsort((slots, leaves))
+    leaves, slots = leaves[order], slots[order]
+    begins = np.ones(len(leaves), dtype=np.bool_)
+    begins[1:] = (leaves[1:] != leaves[:-1]) | (slots[1:] != slots[:-1])
+    places = np.flatnonzero(begins)
+    counts = np.diff(places, append=len(leaves))
+    starts = np.searchsorted(leaves[places], np.arange(predicates + 1))
+    return Associations(
+        starts.astype(np.uint64), slots[places].astype(np.uint32), counts.astype(hits)
+    )
+
+
+def _code(shapes: Sequence[Tree]) -> tuple[NDArray[np.uint32], ...]:
+    """The jump code of all shapes: where each starts, then leaves and both jumps."""
+    # With all probabilities equal to 1, children are asked in the order they are written in.
+    codes = [short_circuit(shape, [1.0] * _leaf_count(shape), frozenset()) for shape in shapes]
+    rows = np.array([row for code in codes for row in code], dtype=np.uint32).reshape(-1, 3)
+    starts = np.cumsum([0, *map(len, codes)], dtype=np.uint32)
+    return starts, *(np.ascontiguousarray(column) for column in rows.T)
+
+
+def _leaf_count(shape: Tree) -> int:
+    return 1 if isinstance(shape, int) else sum(map(_leaf_count, shape.children))
+
+
+class PredicateIndexes:
+    """Which predicates an event fulfils: by rank where they are intervals, else by a test.
+
+    `arrays` are the indexes as the kernel takes them.
+    """
+
+    def __init__(self, leaves: Sequence[Leaf]) -> None:
+        sets: dict[str, dict[int, Cuts]] = {}
+        self._patterns: dict[str, list[tuple[int, Callable[[str], bool]]]] = {}
+        self._comparisons: dict[str, list[tuple[int, AttributeComparison]]] = {}
+        for number, leaf in enumerate(leaves):
+            name = leaf.attribute
+            if isinstance(leaf, AttributeComparison):
+                self._comparisons.setdefault(name, []).append((number, leaf))
+            elif isinstance(leaf, Matches) or meaning(leaf).inside.literals:
+                test = _test(cast("Like | StringTest | Matches", leaf))
+                self._patterns.setdefault(name, []).append((number, test))
+            else:
+                sets.setdefault(name, {})[number] = meaning(leaf).inside.cuts
+        self._spaces = {
+            name: (place, _space(rows)) for place, (name, rows) in enumerate(sets.items())
+        }
+        # Attributes whose absence fulfils a predicate: `is null`.
+        self._awaited = [
+            (name, *self._spaces[name])
+            for name, rows in sets.items()
+            if any(cuts[:1] == ((MISSING,),) for cuts in rows.values())
+        ]
+        self.arrays = _posted([(self._spaces[name][1], rows) for name, rows in sets.items()])
+
+    def encode(self, events: Sequence[Event]) -> Encoded:
+        """For each event its attributes and their ranks, and the tested predicates that hold."""
+        attributes: list[int] = []
+        ranks: list[int] = []
+        starts = [0]
+        holding: list[int] = []
+        holding_starts = [0]
+        spaces, patterns, comparisons = self._spaces, self._patterns, self._comparisons
+        for event in events:
+            for name, value in event.items():
+                if (known := spaces.get(name)) is not None:
+                    attributes.append(known[0])
+                    ranks.append(known[1].rank(value))
+                if type(value) is str:
+                    holding += [number for number, test in patterns.get(name, ()) if test(value)]
+                for number, comparison in comparisons.get(name, ()):
+                    if truth(comparison, event):
+                        holding.append(number)
+            for name, place, space in self._awaited:
+                if name not in event:
+                    attributes.append(place)
+                    ranks.append(space.rank(None))
+            starts.append(len(ranks))
+            holding_starts.append(len(holding))
+        return Encoded(
+            np.array(starts, dtype=np.uint64),
+            np.array(attributes, dtype=np.uint32),
+            np.array(ranks, dtype=np.uint32),
+            np.array(holding_starts, dtype=np.uint64),
+            np.array(holding, dtype=np.uint32),
+        )
+
+
+def _test(leaf: Like | StringTest | Matches) -> Callable[[str], bool]:
+    """The predicate as a test of strings."""
+    fits = _fitting(leaf)
+    return (lambda text: not fits(text)) if leaf.negated else fits
+
+
+def _fitting(leaf: Like | StringTest | Matches) -> Callable[[str], bool]:
+    """The same without its negation; a pattern is compiled here and once."""
+    match leaf:
+        case Like(_, pattern, escape, _):
+            return LikePattern.parse(pattern, escape).matches
+        case StringTest(_, function, operand, _):
+            compare = STRING_TESTS[function]
+            return lambda text: compare(text, operand)
+        case Matches(_, pattern, _):
+            search = compile_regex(pattern).search
+            return lambda text: search(text) is not None
+        case _:
+            assert_never(leaf)
+
+
+def _space(rows: Mapping[int, Cuts]) -> RankSpace:
+    cuts: set[Cut] = set()
+    return RankSpace(cuts.union(*rows.values()))
+
+
+def _posted(indexes: Sequence[tuple[RankSpace, Mapping[int, Cuts]]]) -> Indexes:
+    """Every interval at the nodes that make it up: from both ends inwards, level by level."""
+    masks = np.zeros(len(indexes), dtype=np.uint32)
+    bases = np.zeros((len(indexes), _LEVELS), dtype=np.uint64)
+    size = 0
+    keys = [np.zeros(0, dtype=np.int64)]
+    predicates = [np.zeros(0, dtype=np.int64)]
+    for attribute, (space, rows) in enumerate(indexes):
+        numbers, low, high = _intervals(space, rows)
+        level = 0
+        while len(numbers):
+            odd_low, odd_high = low & 1 == 1, high & 1 == 1
+            if odd_low.any() or odd_high.any():
+                masks[attribute] |= np.uint32(1 << level)
+                bases[attribute, level] = size
+                keys += [size + low[odd_low], size + high[odd_high] - 1]
+                predicates += [numbers[odd_low], numbers[odd_high]]
+                size += (space.size >> level) + 1
+            low, high = (low + 1) >> 1, high >> 1
+            level += 1
+            remaining = low < high
+            numbers, low, high = numbers[remaining], low[remaining], high[remaining]
+    key = np.concatenate(keys)
+    order = np.argsort(key, kind="stable")
+    starts = np.searchsorted(key[order], np.arange(size + 1))
+    posted = np.concatenate(predicates)[order]
+    return Indexes(masks, bases, starts.astype(np.uint64), posted.astype(np.uint32))
+
+
+def _intervals(
+    space: RankSpace, rows: Mapping[int, Cuts]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Every interval of every set: the predicate's number, its first rank, the one behind it."""
+    numbers: list[int] = []
+    bounds: list[int] = []
+    for number, cuts in rows.items():
+        bounds += [space.place[cut] for cut in cuts]
+        if len(cuts) % 2:
+            bounds.append(space.size)
+        numbers += [number] * ((len(cuts) + 1) // 2)
+    ends = np.array(bounds, dtype=np.int64).reshape(-1, 2)
+    return np.array(numbers, dtype=np.int64), ends[:, 0], ends[:, 1]

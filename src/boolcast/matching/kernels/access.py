@@ -1,0 +1,288 @@
+"""Candidates, their programs, and the matches of a run of events.
+
+All arrays are as `matching.segments` describes them. Nothing is allocated, and nothing is
+reset between events: `memo` and `seen` hold stamps that grow by one with each event.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+INTERVAL = 0
+INTERVALS = 1
+PATTERN = 2
+RESIDUAL = 3
+
+FALSE = 0
+TRUE = 1
+PENDING = 2
+"""Only the reference evaluator can tell."""
+
+
+@nb.njit(cache=True, nogil=True)
+def match_events(
+    first: int,
+    ranks: Array,
+    texts: Array,
+    text_offsets: Array,
+    text_columns: Array,
+    level_masks: Array,
+    level_bases: Array,
+    offsets: Array,
+    group_programs: Array,
+    group_members: Array,
+    group_flags: Array,
+    members: Array,
+    program_starts: Array,
+    shared_programs: int,
+    code: Array,
+    list_starts: Array,
+    list_bounds: Array,
+    pattern_starts: Array,
+    pattern_elements: Array,
+    dead_since: Array,
+    version: int,
+    has_dead: bool,
+    memo: Array,
+    seen: Array,
+    stamp: int,
+    out_events: Array,
+    out_slots: Array,
+    out_outcomes: Array,
+) -> tuple[int, int, int, int]:
+    """Matches of events from `first` on, until all are done or the output is full.
+
+    Returns (next event, matches written, programs run, last stamp used). Where not even one
+    event fits, the next event is `first` again. An event costs a look at one node for each
+    attribute and level with postings, one run of each program met there, and its matches.
+    """
+    count = ranks.shape[0]
+    attributes = ranks.shape[1]
+    capacity = out_events.shape[0]
+    written = 0
+    candidates = 0
+    event = first
+    while event < count:
+        stamp += 1
+        begun = written
+        full = False
+        for attribute in range(attributes):
+            rank = ranks[event, attribute]
+            mask = level_masks[attribute]
+            level = 0
+            while mask != 0:
+                if mask & 1:
+                    node = level_bases[attribute, level] + (rank >> level)
+                    for group in range(offsets[node], offsets[node + 1]):
+                        program = group_programs[group]
+                        start = group_members[group]
+                        end = group_members[group + 1]
+                        outcome = TRUE
+                        if program >= 0:
+                            is_shared = program < shared_programs
+                            if is_shared and memo[program] >> 2 == stamp:
+                                outcome = memo[program] & 3
+                            else:
+                                candidates += 1
+                                outcome = run_program(
+                                    program,
+                                    event,
+                                    ranks,
+                                    texts,
+                                    text_offsets,
+                                    text_columns,
+                                    program_starts,
+                                    code,
+                                    list_starts,
+                                    list_bounds,
+                                    pattern_starts,
+                                    pattern_elements,
+                                )
+                                if is_shared:
+                                    memo[program] = (stamp << 2) | outcome
+                        if outcome == FALSE:
+                            continue
+                        if written + end - start > capacity:
+                            full = True
+                            break
+                        if group_flags[group] == 0 and not has_dead:
+                            for index in range(start, end):
+                                out_events[written] = event
+                                out_slots[written] = members[index]
+                                out_outcomes[written] = outcome
+                                written += 1
+                        else:
+                            once = group_flags[group] != 0
+                            for index in range(start, end):
+                                slot = members[index]
+                                if has_dead and dead_since[slot] <= version:
+                                    continue
+                                if once:
+                                    if seen[slot] == stamp:
+                                        continue
+                                    seen[slot] = stamp
+                                out_events[written] = event
+                                out_slots[written] = slot
+                                out_outcomes[written] = outcome
+                                written += 1
+                if full:
+                    break
+                mask >>= 1
+                level += 1
+            if full:
+                break
+        if full:
+            return event, begun, candidates, stamp
+        event += 1
+    return event, written, candidates, stamp
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def run_program(
+    program: int,
+    event: int,
+    ranks: Array,
+    texts: Array,
+    text_offsets: Array,
+    text_columns: Array,
+    program_starts: Array,
+    code: Array,
+    list_starts: Array,
+    list_bounds: Array,
+    pattern_starts: Array,
+    pattern_elements: Array,
+) -> int:
+    """Run short-circuit code: each test jumps relative to the program's start, by its outcome.
+
+    Jumps past the end mean true (end) and false (end + 1). A residual test makes the program
+    run on as if it were true; a true outcome is then only pending.
+    """
+    start = program_starts[program]
+    end = program_starts[program + 1]
+    length = end - start
+    at = 0
+    pending = False
+    while at < length:
+        where = start + at
+        op = code[where, 0] & 3
+        attribute = code[where, 0] >> 2
+        rank = ranks[event, attribute]
+        if op == INTERVAL:
+            holds = code[where, 1] <= rank < code[where, 2]
+        elif op == INTERVALS:
+            holds = lies_in_list(rank, list_starts, list_bounds, code[where, 1])
+        elif op == PATTERN:
+            column = text_columns[attribute]
+            begin = text_offsets[column, 2 * event]
+            # What is no string has no begin, and neither fits nor misses.
+            holds = begin >= 0 and fits_pattern(
+                texts[begin : text_offsets[column, 2 * event + 1]],
+                pattern_elements,
+                pattern_starts[code[where, 1]],
+                pattern_starts[code[where, 1] + 1],
+            ) != (code[where, 2] == 1)
+        else:
+            pending = True
+            holds = True
+        jumps = code[where, 3]
+        at = jumps >> 16 if holds else jumps & 0xFFFF
+    if at > length:
+        return FALSE
+    return PENDING if pending else TRUE
+
+
+@nb.njit(cache=True, nogil=True)
+def lies_in_list(rank: int, list_starts: Array, list_bounds: Array, which: int) -> bool:
+    """Binary search among the bounds of sorted intervals: inside after an odd number of them."""
+    low = list_starts[which]
+    begin = low
+    high = list_starts[which + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if list_bounds[middle] <= rank:
+            low = middle + 1
+        else:
+            high = middle
+    return bool((low - begin) % 2 == 1)
+
+
+ANY_ONE = -1
+ANY_TEXT = -2
+
+
+@nb.njit(cache=True, nogil=True)
+def fits_pattern(text: Array, elements: Array, start: int, end: int) -> bool:
+    """LIKE by greedy search: on a mismatch go back to the last `%` and let it take one more."""
+    position = 0
+    at = start
+    star = -1
+    resume = 0
+    size = text.shape[0]
+    while position < size:
+        if at < end and elements[at] == ANY_TEXT:
+            star = at
+            resume = position
+            at += 1
+        elif at < end and (elements[at] == ANY_ONE or elements[at] == np.int64(text[position])):
+            at += 1
+            position += 1
+        elif star >= 0:
+            at = star + 1
+            resume += 1
+            position = resume
+        else:
+            return False
+    while at < end and elements[at] == ANY_TEXT:
+        at += 1
+    return bool(at == end)
+
+
+def _array(kind: Any, dimensions: int = 1) -> Any:
+    return nb.types.Array(kind, dimensions, "C")
+
+
+_SIGNATURE = (
+    nb.int64,
+    _array(nb.int32, 2),
+    _array(nb.uint32),
+    _array(nb.int64, 2),
+    _array(nb.int32),
+    _array(nb.int64),
+    _array(nb.int64, 2),
+    _array(nb.int32),
+    _array(nb.int32),
+    _array(nb.int32),
+    _array(nb.uint8),
+    _array(nb.int32),
+    _array(nb.int32),
+    nb.int64,
+    _array(nb.int32, 2),
+    _array(nb.int32),
+    _array(nb.int32),
+    _array(nb.int32),
+    _array(nb.int32),
+    _array(nb.int64),
+    nb.int64,
+    nb.boolean,
+    _array(nb.int64),
+    _array(nb.int64),
+    nb.int64,
+    _array(nb.int64),
+    _array(nb.int32),
+    _array(nb.uint8),
+)
+
+
+def compiled_match_events() -> Callable[..., tuple[int, int, int, int]]:
+    """`match_events`, compiled or read from the cache, without numba's look at every argument.
+
+    That look costs more than a whole event, and rejects read-only arrays from its fast path.
+    The arguments must be exactly of these types, contiguous; nobody checks.
+    """
+    entry: Callable[..., tuple[int, int, int, int]] = match_events.compile(_SIGNATURE)
+    return entry

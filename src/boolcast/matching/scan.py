@@ -1,0 +1,73 @@
+"""The engine that asks every filter: the oracle of the others, and what they must beat."""
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+
+from boolcast.filters.evaluation import is_so
+from boolcast.filters.expressions import Filter, Node
+from boolcast.matching.numbering import numbered_events
+from boolcast.matching.protocol import MATCHES, Events
+from boolcast.matching.register import BATCH_MATCHES, Snapshot, Subscriptions
+from boolcast.model.events import Event
+
+
+class ScanMatcher:
+    """The reference evaluator over all filters: an event costs a look at each of them.
+
+    Not for several threads at once.
+    """
+
+    def __init__(self) -> None:
+        self._subscriptions = Subscriptions()
+        self._snapshot: Snapshot | None = None
+
+    def add(self, subscription: str, filter: Filter | str) -> None:
+        self._subscriptions.add(subscription, filter)
+        self._snapshot = None
+
+    def remove(self, subscription: str) -> None:
+        self._subscriptions.remove(subscription)
+        self._snapshot = None
+
+    def __len__(self) -> int:
+        return len(self._subscriptions)
+
+    def match(self, event: Mapping[str, object]) -> list[str]:
+        state = self._state()
+        return state.names_of(_accepting(state, Event.from_python(event)))
+
+    def match_batch(self, events: Events) -> pa.RecordBatchReader:
+        return pa.RecordBatchReader.from_batches(
+            MATCHES, _matches(self._state(), numbered_events(events))
+        )
+
+    def _state(self) -> Snapshot:
+        if self._snapshot is None:
+            self._snapshot = self._subscriptions.snapshot()
+        return self._snapshot
+
+
+def _accepting(state: Snapshot, event: Event) -> list[int]:
+    return [
+        number
+        for number, filter in enumerate(state.filters)
+        if is_so(cast("Node", filter), event, True)
+    ]
+
+
+def _matches(state: Snapshot, events: Iterator[tuple[int, Event]]) -> Iterator[pa.RecordBatch]:
+    found: list[int] = []
+    accepted_by: list[int] = []
+    rows = 0
+    for number, event in events:
+        filters = _accepting(state, event)
+        found += [number] * len(filters)
+        accepted_by += filters
+        rows += int(state.holders[filters].sum())
+        if rows >= BATCH_MATCHES:
+            yield from state.batches(np.array(found), np.array(accepted_by))
+            found, accepted_by, rows = [], [], 0
+    yield from state.batches(np.array(found, np.int64), np.array(accepted_by, np.int64))

@@ -1,0 +1,190 @@
+"""Filters as shapes and constants: most of a million filters differ in their constants only.
+
+A shape is the tree with its constants taken out, each leaf a test on one attribute: so many
+intervals, or a pattern, or a residual that only the reference evaluator can decide. The
+constants of a leaf are the cuts of its set (`algebra.value_sets`).
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, cast
+
+from boolcast.algebra.cuts import BOOLEAN, STRINGS, Cuts
+from boolcast.algebra.value_sets import Row, meaning
+from boolcast.filters.expressions import (
+    And,
+    Constant,
+    Filter,
+    Leaf,
+    Matches,
+    Node,
+    Or,
+    Residual,
+)
+from boolcast.filters.negation import to_nnf
+
+Kind = Literal["intervals", "pattern", "residual"]
+
+
+class Test(NamedTuple):
+    """A leaf of a shape: what is asked of one attribute, constants aside.
+
+    `cuts` counts the cuts of its set. For a pattern or a residual the set is only a necessary
+    condition, and `pattern` and `is_wanted` say what a string must fit or miss.
+    """
+
+    attribute: str
+    kind: Kind
+    cuts: int
+    pattern: Row | None = None
+    is_wanted: bool = True
+
+
+class Inner(NamedTuple):
+    """An AND or OR of a shape; children are inner nodes or positions in the row of tests."""
+
+    is_and: bool
+    children: tuple["Inner | int", ...]
+
+
+class Shape(NamedTuple):
+    """A tree over tests; `root` is None for `true`."""
+
+    root: Inner | int | None
+    tests: tuple[Test, ...]
+
+
+def take_apart(filter: Filter) -> tuple[Shape, list[Cuts]] | None:
+    """The shape of a filter and the constants of its tests; None for a filter that is `false`."""
+    node = _folded(to_nnf(cast("Node", filter)))
+    if isinstance(node, Constant):
+        return (Shape(None, ()), []) if node.value else None
+    tests: list[Test] = []
+    constants: list[Cuts] = []
+    root = _walk(node, tests, constants)
+    return Shape(root, tuple(tests)), constants
+
+
+def _walk(node: Node, tests: list[Test], constants: list[Cuts]) -> Inner | int:
+    if isinstance(node, And | Or):
+        children = tuple([_walk(child, tests, constants) for child in node.children])
+        return Inner(isinstance(node, And), children)
+    test, cuts = test_of(cast("Leaf", node))
+    tests.append(test)
+    constants.append(cuts)
+    return len(tests) - 1
+
+
+def test_of(leaf: Leaf) -> tuple[Test, Cuts]:
+    """The test that a predicate makes, and its constants."""
+    if isinstance(leaf, Residual):
+        cuts: Cuts = STRINGS if isinstance(leaf, Matches) else ((BOOLEAN,),)
+        return Test(leaf.attribute, "residual", len(cuts)), cuts
+    variable, inside, _ = meaning(leaf)
+    for row, holds in inside.literals:
+        return Test(variable.name, "pattern", len(inside.cuts), row, holds), inside.cuts
+    return Test(variable.name, "intervals", len(inside.cuts)), inside.cuts
+
+
+def _folded(node: Node) -> Node:
+    """The filter without `true` and `false` inside, and without predicates on no value at all."""
+    match node:
+        case And(children) | Or(children):
+            decisive = isinstance(node, Or)
+            parts: list[Node] = []
+            for child in map(_folded, children):
+                if isinstance(child, Constant):
+                    if child.value is decisive:
+                        return child
+                else:
+                    parts.append(child)
+            if not parts:
+                return Constant(not decisive)
+            return parts[0] if len(parts) == 1 else type(node)(tuple(parts))
+        case Constant():
+            return node
+        case _:
+            if isinstance(node, Residual):
+                return node
+            inside = meaning(node).inside
+            return node if inside.cuts else Constant(False)
+
+
+def short_circuit(
+    node: Inner | int, order: Sequence[float], skip: frozenset[int]
+) -> list[tuple[int, int, int]]:
+    """Code for a tree: rows of (test, jump if true, jump if false), from the start of the code.
+
+    A jump to the length of the code means true, one further false. `order` is each test's
+    probability: what decides soonest is asked first. Tests in `skip` are known to be true.
+    """
+    reduced = _without_known(node, skip)
+    if reduced is None:
+        return []
+    code: list[list[int]] = []
+    _emit(reduced, order, code, [], [])
+    length = len(code)
+    return [
+        (test, length if true == _TRUE else true, length + 1 if false == _FALSE else false)
+        for test, true, false in code
+    ]
+
+
+_TRUE = -1
+_FALSE = -2
+
+
+def _without_known(node: Inner | int, known: frozenset[int]) -> Inner | int | None:
+    """The tree with the known tests true; None where the whole is."""
+    if isinstance(node, int):
+        return None if node in known else node
+    parts: list[Inner | int] = []
+    for child in node.children:
+        part = _without_known(child, known)
+        if part is not None:
+            parts.append(part)
+        elif not node.is_and:
+            return None
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else Inner(node.is_and, tuple(parts))
+
+
+def _probability(node: Inner | int, order: Sequence[float]) -> float:
+    if isinstance(node, int):
+        return order[node]
+    product = 1.0
+    for child in node.children:
+        chance = _probability(child, order)
+        product *= chance if node.is_and else 1 - chance
+    return product if node.is_and else 1 - product
+
+
+def _emit(
+    node: Inner | int,
+    order: Sequence[float],
+    code: list[list[int]],
+    to_true: list[tuple[int, int]],
+    to_false: list[tuple[int, int]],
+) -> None:
+    """Append the node's code; its loose ends are added to `to_true` and `to_false`."""
+    if isinstance(node, int):
+        code.append([node, _TRUE, _FALSE])
+        to_true.append((len(code) - 1, 1))
+        to_false.append((len(code) - 1, 2))
+        return
+    children = sorted(
+        node.children, key=lambda child: _probability(child, order), reverse=not node.is_and
+    )
+    for index, child in enumerate(children):
+        true_ends: list[tuple[int, int]] = []
+        false_ends: list[tuple[int, int]] = []
+        _emit(child, order, code, true_ends, false_ends)
+        is_last = index == len(children) - 1
+        # An AND goes on where a child is true, an OR where it is false.
+        onward, outward = (true_ends, false_ends) if node.is_and else (false_ends, true_ends)
+        (to_false if node.is_and else to_true).extend(outward)
+        if is_last:
+            (to_true if node.is_and else to_false).extend(onward)
+        else:
+            for row, column in onward:
+                code[row][column] = len(code)
