@@ -20,9 +20,8 @@ for name, grant in grants.items():
 print(f"\n{REQUEST}")
 for name, grant in grants.items():
     shared = boolcast.overlaps(grant, request)
-    print(
-        f"  {name}: {f'shares {dict(shared.witness)}' if shared.witness else 'nothing in common'}"
-    )
+    common = f"shares {dict(shared.witness)}" if shared.witness is not None else "nothing in common"
+    print(f"  {name}: {common}")
 
 # The request is allowed if all grants together cover it; if not, the witness shows a gap.
 everything = grants["sales-emea"] | grants["sales-germany"] | grants["audit"]

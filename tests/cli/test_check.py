@@ -141,7 +141,7 @@ def test_a_file(file):
             "  price == 5\n"
             "        ^\n"
             "hint: equality is written with a single =\n"
-            "filters.txt: 3 right, 1 wrong, 1 findings\n"
+            "filters.txt: 3 right, 1 wrong, 1 finding\n"
         ),
     )
 
@@ -150,6 +150,15 @@ def test_only_what_is_found_is_shown_of_a_file(file):
     result = run("check", "--quiet", file)
     assert result.output.splitlines()[0] == "filters.txt:4: price < 25 and price < 30"
     assert "filters.txt:5" not in result.output
+
+
+def test_a_line_past_the_budget_is_shown_even_where_there_is_nothing_found(folder, monkeypatch):
+    monkeypatch.setattr("boolcast.cli.check._BUDGET", 1)
+    (folder / "filters.txt").write_text("a = 1 or b = 2 and (a = 1 or c < 3)\n")
+    result = run("check", "--quiet", "filters.txt")
+    assert result.output.startswith("filters.txt:1: a = 1 or b = 2 and (a = 1 or c < 3)\n")
+    assert "the budget ran out" in result.output
+    assert result.errors == "filters.txt: 1 right, 0 wrong, 0 findings, 1 not checked to the end\n"
 
 
 def test_a_strict_check_stops_at_the_first_bad_line(file):
@@ -174,6 +183,7 @@ def test_json_of_a_file(file):
 @pytest.mark.parametrize(
     ("lines", "code"),
     [(b"price < 25\n", 0), (b"", 0), (b"a = 1 or a = 1\n", 1), (b"a = 1 or a = 1\nb ==", 2)],
+    ids=["right", "nothing", "a finding", "a finding and an error"],
 )
 def test_the_exit_code_of_a_file_is_that_of_its_worst_line(lines, code):
     assert run("check", "-", stdin=lines).code == code
@@ -187,7 +197,7 @@ def test_a_file_is_standard_input_or_named_by_an_option(file):
 
 def test_a_gzipped_file(folder):
     (folder / "filters.gz").write_bytes(gzip.compress(FILE))
-    assert run("check", "filters.gz").errors.endswith("3 right, 1 wrong, 1 findings\n")
+    assert run("check", "filters.gz").errors.endswith("3 right, 1 wrong, 1 finding\n")
 
 
 def test_a_path_that_is_wrong_is_not_taken_for_a_filter_alone(folder):
@@ -211,7 +221,9 @@ def test_a_folder(folder):
     assert run("check", ".") == (2, "", "error: .: this is a folder, not a file\n")
 
 
-@pytest.mark.parametrize("filter", ["", "x" * 5000 + " = ", "a = '\0"])
+@pytest.mark.parametrize(
+    "filter", ["", "x" * 5000 + " = ", "a = '\0"], ids=["nothing", "too long", "a NUL"]
+)
 def test_what_cannot_be_a_path_is_a_filter(filter):
     result = run("check", filter)
     assert result.code == 2

@@ -49,7 +49,7 @@ def test_json_writes_what_json_lacks_as_text(tmp_path):
     assert second["values"] == {"x": "inf"}
 
 
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "marked"])
 def test_the_event_from_a_file_or_standard_input(tmp_path, mark):
     text = mark + b'{"price": 21}\n'
     (tmp_path / "event.json").write_bytes(text)
@@ -64,7 +64,9 @@ def test_a_wrong_filter():
 
 
 @pytest.mark.parametrize(
-    "event", ["{price: 21}", "", "[1]", '{"a": 1, "a.b": 2', "-5", '{"a": "\udcff"}', "[" * 10**5]
+    "event",
+    ["{price: 21}", "", "[1]", '{"a": 1, "a.b": 2', "-5", '{"a": "\udcff"}', "[" * 10**5],
+    ids=["no JSON", "nothing", "a list", "half of it", "a number", "a surrogate", "too deep"],
 )
 def test_a_wrong_event(event):
     result = run("explain", "price < 25", "--", event)
@@ -93,6 +95,13 @@ def test_an_error_is_json_where_json_is_asked_for():
     (line,) = result.json_errors
     assert line["error"]["kind"] == "FilterSyntaxError"
     assert line["error"]["position"] == 7
+
+
+def test_json_is_asked_for_by_an_option_only():
+    result = run("explain", "--", "--json", "{}")
+    assert (result.code, result.output) == (2, "")
+    assert result.errors.startswith("error: `--` is not part of the filter language")
+    assert run("explain", "--json", "--", "--json", "{}").json_errors
 
 
 @pytest.fixture

@@ -47,6 +47,12 @@ def test_matches_are_lines_of_json(folder):
     assert result.errors.startswith("3 events, 2 subscriptions, 3 matches in ")
 
 
+def test_one_of_each_is_counted_in_the_singular(folder):
+    (folder / "s.jsonl").write_bytes(SUBSCRIPTIONS.splitlines()[0])
+    (folder / "e.jsonl").write_bytes(EVENTS.splitlines()[0])
+    assert match().errors.startswith("1 event, 1 subscription, 1 match in ")
+
+
 def test_it_says_what_the_reference_evaluator_says(folder):
     auction = Auction(AuctionParameters(titles=5, authors=5, categories=3), seed=7)
     subscriptions = auction.subscriptions(0, 30).to_pylist()
@@ -98,7 +104,7 @@ BAD_EVENTS = {
     "no object": (b"[1]", "an event is a JSON object"),
     "a name twice": (b'{"a": {"b": 1}, "a.b": 2}', "the attribute is given twice"),
     "too deep": (b"[" * 100_000, "the JSON nests deeper than 64 levels"),
-    "a lone surrogate": (b'{"a": "\\ud800"}', ""),
+    "a lone surrogate": (b'{"a": "\\ud800"}', r"the JSON cannot be read: \ud800 is a lone"),
     "a NUL": (b"\0", "the JSON cannot be read"),
 }
 
@@ -111,7 +117,7 @@ def test_a_bad_event_does_not_stop_the_others(folder, name):
     assert result.code == 1
     assert [each["event"] for each in result.json] == [1, 3]
     assert result.errors.startswith(f"e.jsonl:2: {reason}")
-    assert result.errors.endswith("; 1 bad lines left out\n")
+    assert result.errors.endswith("; 1 bad line left out\n")
 
 
 @pytest.mark.parametrize("name", BAD_EVENTS)
@@ -134,6 +140,7 @@ BAD_SUBSCRIPTIONS = {
     "a wrong filter": (b'{"subscription": "x", "filter": "a = "}', "\n  a = \n      ^\n"),
     "no text": (b'{"subscription": "x", "filter": 5}', "not the JSON form of a filter"),
     "too deep": (b'{"x": ' + b"[" * 100_000, "the JSON nests too deep"),
+    "a surrogate": (b'{"subscription": "x", "filter": "\\ud800"}', r"\ud800 is a lone surrogate"),
     "another filter": (b'{"subscription": "cheap", "filter": "a = 1"}', "cheap stands in line 1"),
 }
 
@@ -200,9 +207,10 @@ def test_the_longest_line(folder, monkeypatch, size):
     ("data", "reason"),
     [
         (b"\xff\xfe{\0", "the file is in UTF-16; save it as UTF-8"),
-        (gzip.compress(EVENTS)[:40], "the gzip data is damaged"),
+        (gzip.compress(EVENTS, mtime=0)[:40], "the gzip data is damaged"),
         (b"\x1f\x8bnonsense", "the gzip data is damaged"),
     ],
+    ids=["UTF-16", "half a gzip", "no gzip"],
 )
 def test_a_file_that_cannot_be_read(folder, data, reason):
     (folder / "e.jsonl").write_bytes(data)

@@ -11,6 +11,7 @@ answers at once.
 
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NoReturn
 
 from boolcast.cli.application import application
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         application(given, prog_name="boolcast")
     except BoolcastError as error:
-        if "--json" in given:
+        if "--json" in takewhile(lambda argument: argument != "--", given):
             write_json({"error": ErrorReport.of(error)}, error=True)
         else:
             write_error(f"error: {text_of(error)}")

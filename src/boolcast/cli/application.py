@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from boolcast.cli.bench import bench
 from boolcast.cli.check import check
 from boolcast.cli.demo import demo
 from boolcast.cli.explain import explain
@@ -57,6 +58,7 @@ def boolcast(
       boolcast explain "price < 25" '{"price": 30}'
       boolcast match --subscriptions alerts.jsonl --events books.jsonl
       boolcast demo
+      boolcast bench match
 
     \b
     Exit codes of all commands:
@@ -68,3 +70,4 @@ def boolcast(
 
 for command in (check, explain, match, demo):
     application.command()(command)
+application.add_typer(bench)

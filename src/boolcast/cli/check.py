@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from boolcast.algebra import DEFAULT_BUDGET, Finding, lint, simplify
 from boolcast.cli.exit_codes import ExitCode
 from boolcast.cli.options import AsJson, SchemaPath, Strict, read_schema
-from boolcast.cli.output import write, write_error, write_json
+from boolcast.cli.output import counted, write, write_error, write_json
 from boolcast.cli.reports import ErrorReport, text_at, text_of
 from boolcast.cli.sources import STANDARD_INPUT, Line, Source, refuse_two_readers
 from boolcast.cli.subscriptions import Subscriptions
@@ -26,7 +26,8 @@ from boolcast.model.schemas import Schema
 # A single word is no filter (but for `true` and `false`); with a dot or slash it looks like a path.
 _PATH: Final = re.compile(r"[^\s=<>!'\"(),]*[./\\][^\s=<>!'\"(),]*")
 
-# Enough for filters of some hundred predicates, and seconds for the largest that can be read.
+# Less than the algebra's own, because a file has many filters: enough for some 40 predicates in a
+# tree of any shape and 100 in one AND or OR. Past that a filter takes about a second, and is told.
 _BUDGET: Final = 4 * DEFAULT_BUDGET
 
 
@@ -60,7 +61,11 @@ def check(
     strict: Strict = False,
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help="Of a file, show only the lines with findings."),
+        typer.Option(
+            "--quiet",
+            "-q",
+            help="Of a file, show only the lines with findings, or not checked to the end.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -149,7 +154,7 @@ def _check_text(text: str, schema: Schema | None, as_json: bool) -> ExitCode:
 def _check_file(
     path: str, schema: Schema | None, *, strict: bool, quiet: bool, as_json: bool
 ) -> ExitCode:
-    right = wrong = findings = 0
+    right = wrong = findings = exhausted = 0
     subscriptions = Subscriptions(schema)
 
     def read(line: Line) -> Checked:
@@ -175,16 +180,19 @@ def _check_file(
         for number, checked in source.records(read, report):
             right += 1
             findings += len(checked.findings)
+            exhausted += checked.exhausted
             if as_json:
                 write_json(replace(checked, file=source.name, line=number))
-            elif checked.findings or not quiet:
+            elif checked.findings or checked.exhausted or not quiet:
                 write(f"{source.name}:{number}: {checked.canonical}")
                 if checked.simplified != checked.canonical:
                     write(f"  simplified  {checked.simplified}")
                 for line in _remarks(checked):
                     write(f"  {line}")
     if not as_json:
-        write_error(f"{source.name}: {right:,} right, {wrong:,} wrong, {findings:,} findings")
+        summary = f"{right:,} right, {wrong:,} wrong, {counted(findings, 'finding')}"
+        past = f", {exhausted:,} not checked to the end" if exhausted else ""
+        write_error(f"{source.name}: {summary}{past}")
     if wrong:
         return ExitCode.BAD_INPUT
     return ExitCode.RESERVATIONS if findings else ExitCode.FINE

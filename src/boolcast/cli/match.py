@@ -1,6 +1,6 @@
 """`boolcast match`: which events go to which subscriptions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Annotated
 
@@ -9,7 +9,7 @@ import typer
 
 from boolcast.cli.exit_codes import ExitCode
 from boolcast.cli.options import SchemaPath, Strict, read_schema
-from boolcast.cli.output import json_line, write, write_error, write_json
+from boolcast.cli.output import counted, json_line, write, write_error, write_json
 from boolcast.cli.reports import ErrorReport, text_at
 from boolcast.cli.sources import Line, Source, refuse_two_readers
 from boolcast.cli.subscriptions import Subscriptions
@@ -38,10 +38,10 @@ class Summary(msgspec.Struct, kw_only=True):
 
     def __str__(self) -> str:
         text = (
-            f"{self.events:,} events, {self.subscriptions:,} subscriptions, "
-            f"{self.matches:,} matches in {self.seconds:.1f} s"
+            f"{counted(self.events, 'event')}, {counted(self.subscriptions, 'subscription')}, "
+            f"{counted(self.matches, 'match', 'matches')} in {self.seconds:.1f} s"
         )
-        return f"{text}; {self.bad_lines:,} bad lines left out" if self.bad_lines else text
+        return f"{text}; {counted(self.bad_lines, 'bad line')} left out" if self.bad_lines else text
 
 
 def match(
@@ -138,9 +138,10 @@ def match(
         for _ in subscription_source.records(registered.read, report):
             pass
         summary.subscriptions = len(registered)
+        matching = matching_of(registered)
         for _, (name, event) in event_source.records(read_event, report):
             summary.events += 1
-            if found := scan(registered, event):
+            if found := matching(event):
                 summary.matches += len(found)
                 write(b"".join(json_line(Match(name, each)) for each in found), end=False)
     summary.seconds = monotonic() - start
@@ -151,9 +152,24 @@ def match(
     raise typer.Exit(ExitCode.RESERVATIONS if summary.bad_lines else ExitCode.FINE)
 
 
-def scan(subscriptions: Mapping[SubscriptionId, Filter], event: Event) -> list[SubscriptionId]:
-    """The subscriptions whose filter accepts the event, by asking each of them."""
-    return [name for name, filter in subscriptions.items() if filter.accepts(event)]
+def matching_of(
+    subscriptions: Mapping[SubscriptionId, Filter],
+) -> Callable[[Event], list[SubscriptionId]]:
+    """What finds the subscriptions that accept an event, in the order in which they were given."""
+    from boolcast.matching.access import Matcher  # noqa: PLC0415 - numpy and pyarrow take time
+
+    matcher = Matcher()
+    places: dict[str, int] = {}
+    for place, (name, filter) in enumerate(subscriptions.items()):
+        matcher.add(name, filter)
+        places[name] = place
+
+    def matching(event: Event) -> list[SubscriptionId]:
+        return [
+            SubscriptionId(name) for name in sorted(matcher.match(event), key=places.__getitem__)
+        ]
+
+    return matching
 
 
 def _id_of(event: Event, attribute: str) -> EventValue:

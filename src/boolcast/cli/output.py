@@ -15,6 +15,11 @@ from boolcast.errors import FileError
 from boolcast.model.values import Opaque, Timestamp, is_well_formed
 
 
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """The number and what it counts: `1 event`, `3,000 events`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def tolerate_narrow_encodings() -> None:
     """Write what the terminal's encoding lacks (✓ in Latin-1) as an escape, instead of failing."""
     for stream in (sys.stdout, sys.stderr):

@@ -10,6 +10,7 @@ from boolcast.filters.encoding import decode
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import SubscriptionId
+from boolcast.model.json_faults import fault
 from boolcast.model.schemas import Schema
 
 _EXAMPLE: Final = '{"subscription": "alert-1", "filter": "price < 25"}'
@@ -45,7 +46,7 @@ class Subscriptions(dict[SubscriptionId, Filter]):
             text = msgspec.json.decode(data, type=str) if data.startswith(b'"') else None
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise InputError(
-                f"{_reason(error)}; a subscription is a line such as {_EXAMPLE}"
+                f"{_reason(error, line.data)}; a subscription is a line such as {_EXAMPLE}"
             ) from None
         if text is None:
             filter = decode(data, schema=self._schema)
@@ -61,11 +62,11 @@ class Subscriptions(dict[SubscriptionId, Filter]):
         return subscription
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, data: bytes) -> str:
     match error:
         case UnicodeError():
             return f"the text is not valid UTF-8: {error}"
         case RecursionError():
             return "the JSON nests too deep"
         case _:
-            return f"the JSON cannot be read: {error}"
+            return f"the JSON cannot be read: {fault(error, data)}"

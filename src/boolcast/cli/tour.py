@@ -10,8 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from boolcast.algebra import covers, lint, overlaps, simplify
-from boolcast.cli.match import scan
-from boolcast.cli.output import end_quietly
+from boolcast.cli.output import counted, end_quietly
 from boolcast.cli.reports import text_of
 from boolcast.errors import FilterError
 from boolcast.filters.explanation import explain
@@ -92,7 +91,7 @@ def run_auction(
     drawn = [Event(members) for members in auction.events(0, events).to_pylist()]
     start = perf_counter()
     for event in track(drawn, "matching", disable=not show_progress, transient=True):
-        found = scan(filters, event)
+        found = [name for name, filter in filters.items() if filter.accepts(event)]
         events_matched += bool(found)
         for name in found:
             matches[name] += 1
@@ -171,7 +170,8 @@ def _show_auction(console: Console, outcome: Outcome) -> None:
     figures = outcome.figures
     _begin(
         console,
-        f"A book auction: {figures.events:,} events, {figures.subscriptions:,} subscriptions",
+        f"A book auction: {counted(figures.events, 'event')}, "
+        f"{counted(figures.subscriptions, 'subscription')}",
     )
     table = Table("class")
     table.add_column("subscriptions", justify="right")
@@ -185,8 +185,9 @@ def _show_auction(console: Console, outcome: Outcome) -> None:
     console.print(
         f"  read {figures.predicates:,} predicates in {figures.parse_seconds * 1e3:.0f} ms "
         f"({figures.subscriptions / figures.parse_seconds:,.0f} filters a second)\n"
-        f"  {figures.matches:,} matches for {figures.events_matched:,} of the events in "
-        f"{figures.match_seconds:.2f} s ({rate:,.0f} evaluations a second, by plain scan)"
+        f"  {counted(figures.matches, 'match', 'matches')} for {figures.events_matched:,} "
+        f"of the events in {figures.match_seconds:.2f} s "
+        f"({rate:,.0f} evaluations a second, by plain scan)"
     )
 
 
