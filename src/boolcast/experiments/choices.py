@@ -1,0 +1,32 @@
+"""What can be asked of `boolcast bench`, by name; light to import, as the command line needs it."""
+
+from enum import StrEnum
+
+
+class WorkloadName(StrEnum):
+    """The workloads; the first four are presets of the book auction."""
+
+    AUCTION = "auction"
+    AUCTION_ZIPF = "auction-zipf"
+    AUCTION_RANDOM = "auction-random"
+    FIXED = "fixed"
+    DIVERSE = "diverse"
+    UNSELECTIVE = "unselective"
+
+
+class EngineName(StrEnum):
+    """The match engines."""
+
+    ACCESS = "access"
+    COUNTING = "counting"
+    SCAN = "scan"
+
+
+class RivalName(StrEnum):
+    """What a Python user could take instead."""
+
+    DUCKDB = "duckdb"
+    POLARS = "polars"
+    NUMPY = "numpy"
+    LAMBDAS = "lambdas"
+    RULE_ENGINE = "rule-engine"
