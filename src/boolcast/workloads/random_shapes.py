@@ -3,8 +3,9 @@
 A *shape* is a tree whose leaves say which attribute is asked what, constants aside; its
 *share* is the probability that a drawn filter of the shape accepts a drawn event. It is
 computed as the tree grows, from the leaves' own shares: no attribute occurs twice in a
-conjunction, and attributes are independent, so shares multiply in an AND, and their
-complements in an OR. A branch that misses its share is made good by the next one.
+conjunction, and attributes are independent, so shares multiply in an AND. In an OR their
+complements do, nearly: branches may ask for the same attribute. A branch that misses its
+share is made good by the next one.
 """
 
 import math
