@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from boolcast.algebra import covers, lint, overlaps, simplify
+from boolcast.cli.engine_stop import show_engines
 from boolcast.cli.output import counted, end_quietly
 from boolcast.cli.reports import text_of
 from boolcast.errors import FilterError
@@ -63,7 +64,7 @@ class _Console(Console):
         end_quietly()
 
 
-def show(events: int, subscriptions: int, seed: int) -> None:
+def show(events: int, subscriptions: int, seed: int, engines: int) -> None:
     """Walk through all stops."""
     console = _Console(highlight=False, soft_wrap=True)
     _show_filter(console)
@@ -74,6 +75,8 @@ def show(events: int, subscriptions: int, seed: int) -> None:
     _show_auction(
         console, run_auction(events, subscriptions, seed, show_progress=console.is_terminal)
     )
+    if engines:
+        show_engines(console, engines, seed)
 
 
 def run_auction(
