@@ -19,6 +19,8 @@ from boolcast.model.events import Event
 from boolcast.workloads import Auction, AuctionParameters
 from tests.algebra.test_solver import formula, is_satisfiable
 
+pytestmark = pytest.mark.slow
+
 COUNT: Final = 300
 CLASSES: Final = ("S1", "S2", "S3")
 

@@ -14,6 +14,8 @@ from boolcast.experiments.contenders import (
 )
 from boolcast.experiments.rivals import RIVALS
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_name_has_something_behind_it():
     assert list(CONTENDERS) == list(EngineName)

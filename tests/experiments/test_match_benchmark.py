@@ -21,6 +21,8 @@ from boolcast.experiments.one_core import (
 )
 from boolcast.experiments.single_events import measure_single
 
+pytestmark = pytest.mark.slow
+
 EVERYTHING = Choice(
     workloads=[WorkloadName.AUCTION, WorkloadName.DIVERSE],
     sizes=[60, 90],

@@ -20,6 +20,8 @@ from boolcast.workloads.attributes import attributes
 from boolcast.workloads.draws import Draws
 from boolcast.workloads.random_shapes import Shape, Template, _fixed_options, random_shape
 
+pytestmark = pytest.mark.slow
+
 WORKLOAD = Diverse(seed=2)
 CONSTANT = re.compile(r"timestamp '[^']*'|'[^']*'|-?\b\d[\d.]*\b|\btrue\b|\bfalse\b")
 
