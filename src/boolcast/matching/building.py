@@ -178,16 +178,21 @@ class _Builder:
         begins[1:] = (node[1:] != node[:-1]) | (renumbered[1:] != renumbered[:-1])
         starts = np.flatnonzero(begins)
         counts = np.bincount(node[starts] + 1, minlength=size + 1)
+        groups = np.zeros((len(starts) + 1, 4), dtype=np.int32)
+        owner = renumbered[starts]
+        has_program = owner >= 0
+        groups[:-1, 0][has_program] = program_starts[owner[has_program]]
+        groups[:-1, 1][has_program] = program_starts[owner[has_program] + 1]
+        groups[:, 2] = np.append(starts, len(node))
+        is_shared = has_program & (owner < shared)
+        groups[:-1, 3] = np.where(is_shared, owner + 1, 0) << 1
+        groups[:-1, 3] |= _any_of_each(postings.flag, starts)
         return Segment(
             level_masks=masks,
             level_bases=bases,
             offsets=np.cumsum(counts).astype(np.int32),
-            group_programs=renumbered[starts].astype(np.int32),
-            group_members=np.append(starts, len(node)).astype(np.int32),
-            group_flags=_any_of_each(postings.flag, starts),
+            groups=groups,
             members=postings.slot.astype(np.int32),
-            program_starts=program_starts,
-            shared_programs=shared,
             code=code,
             **self.operands.arrays(),
         )

@@ -123,20 +123,37 @@ def _ranks(space: RankSpace, column: pa.Array | Sequence[EventValue | None]) -> 
         return _dictionary_ranks(space, column)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _dictionary_ranks(space, column.dictionary_encode())
-    if pa.types.is_integer(kind) and column.null_count == 0 and kind != pa.uint64():
-        ranks = space.integer_ranks(column.to_numpy().astype(np.int64))
-        if ranks is not None:
-            return ranks
-    if pa.types.is_float64(kind) or pa.types.is_float32(kind):
-        values = column.to_numpy(zero_copy_only=False).astype(np.float64)
-        if column.null_count == 0 and not np.isnan(values).any():
-            ranks = space.float_ranks(values)
-            if ranks is not None:
-                return ranks
+    ranks = _ranks_of_numbers(space, column)
+    if ranks is not None:
+        return ranks
     distinct = column.dictionary_encode() if _is_hashable(kind) else None
     if distinct is not None and len(distinct.dictionary) * 2 < len(column):
         return _dictionary_ranks(space, distinct)
     return np.array([space.rank(value) for value in _python_values(column)], dtype=np.int32)
+
+
+def _ranks_of_numbers(space: RankSpace, column: pa.Array) -> NDArray[Any] | None:
+    """The ranks of integers, floats and timestamps as a whole; None where that is not exact."""
+    kind = column.type
+    ranks: NDArray[Any] | None = None
+    if pa.types.is_integer(kind) and kind != pa.uint64():
+        ranks = space.integer_ranks(_filled(column).astype(np.int64))
+    elif pa.types.is_float64(kind) or pa.types.is_float32(kind):
+        values = _filled(column).astype(np.float64)
+        if not np.isnan(values).any():
+            ranks = space.float_ranks(values)
+    elif pa.types.is_timestamp(kind) and kind.unit == "us":
+        ranks = space.timestamp_ranks(_filled(column.cast(pa.int64())))
+    if ranks is None or not column.null_count:
+        return ranks
+    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    return np.where(valid, ranks, space.rank(None))
+
+
+def _filled(column: pa.Array) -> NDArray[Any]:
+    """A column of numbers with 0 for null."""
+    values: NDArray[Any] = (column.fill_null(0) if column.null_count else column).to_numpy()
+    return values
 
 
 def _is_hashable(kind: pa.DataType) -> bool:

@@ -174,9 +174,8 @@ class Scratch:
     """What the kernel writes besides its output: stamps, never reset."""
 
     def __init__(self, segment: Segment, slots: int) -> None:
-        self.memo = np.zeros(max(segment.shared_programs, 1), dtype=np.int64)
-        has_flags = bool(segment.group_flags.any())
-        self.seen = np.zeros(slots if has_flags else 1, dtype=np.int64)
+        self.memo = np.zeros(segment.shared_programs + 1, dtype=np.int64)
+        self.seen = np.zeros(slots if segment.has_repeated_members else 1, dtype=np.int64)
         self.stamp = 0
 
 

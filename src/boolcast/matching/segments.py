@@ -26,9 +26,13 @@ class Segment(NamedTuple):
 
     `offsets` has, for each attribute and level of its tree, a row of nodes: node n of level l
     begins at `level_bases[attribute, l] + n`, and the groups from `offsets[there]` to
-    `offsets[there + 1]` are its own. A group's members are slots; a program of -1 is always
-    true; flagged groups may name a slot that another group names too. Programs below
-    `shared_programs` are run at most once an event.
+    `offsets[there + 1]` are its own.
+
+    A row of `groups` is where the group's program begins and ends in `code` (nowhere, if it is
+    always true), where its members begin in `members` (they end where the next group's begin),
+    and a number: its lowest bit says that another group may name the same slots, the others
+    where the outcome is noted, if the program is shared, counted from 1. Members are slots.
+    All of a group in one row is one look into memory instead of four.
 
     A row of `code` is one test: attribute and kind of test, two operands, and the jumps
     where it is true and false, counted from the program's start.
@@ -37,12 +41,8 @@ class Segment(NamedTuple):
     level_masks: NDArray[np.int64]
     level_bases: NDArray[np.int64]
     offsets: NDArray[np.int32]
-    group_programs: NDArray[np.int32]
-    group_members: NDArray[np.int32]
-    group_flags: NDArray[np.uint8]
+    groups: NDArray[np.int32]
     members: NDArray[np.int32]
-    program_starts: NDArray[np.int32]
-    shared_programs: int
     code: NDArray[np.int32]
     list_starts: NDArray[np.int32]
     list_bounds: NDArray[np.int32]
@@ -53,4 +53,14 @@ class Segment(NamedTuple):
     @property
     def nbytes(self) -> int:
         """The size of the matching structure."""
-        return sum(each.nbytes for each in self if isinstance(each, np.ndarray))
+        return sum(each.nbytes for each in self)
+
+    @property
+    def shared_programs(self) -> int:
+        """How many programs have their outcome noted."""
+        return int((self.groups[:, 3] >> 1).max(initial=0))
+
+    @property
+    def has_repeated_members(self) -> bool:
+        """True if some slot may be found twice."""
+        return bool((self.groups[:, 3] & 1).any())

@@ -23,7 +23,7 @@ from boolcast.matching.shapes import Inner, Shape, Test
 from boolcast.matching.snapshots import StoredSegment, pack_strings, unpack_strings
 from boolcast.matching.spaces import Spaces
 
-_ARRAYS: Final = tuple(name for name in Segment._fields if name != "shared_programs")
+_ARRAYS: Final = Segment._fields
 _UNLIMITED: Final = Limits(text=2**40, predicates=2**30, values=2**30, regexes=2**30)
 
 
@@ -41,7 +41,6 @@ class _Group(msgspec.Struct, array_like=True):
 
 
 class _Metadata(msgspec.Struct):
-    shared_programs: int
     spaces: list[_Space]
     groups: list[_Group]
     residuals: list[int]
@@ -73,7 +72,7 @@ def to_stored(live: LiveSegment) -> StoredSegment:
         )
         for group in live.groups
     ]
-    metadata = _Metadata(live.segment.shared_programs, spaces, groups, sorted(live.residuals))
+    metadata = _Metadata(spaces, groups, sorted(live.residuals))
     constants = [part.reshape(-1) for group in live.groups for part in (group.slots, *group.bounds)]
     subscriptions, subscription_bytes = pack_strings(live.subscriptions)
     texts, text_bytes = pack_strings(live.texts)
@@ -94,9 +93,7 @@ def from_stored(stored: StoredSegment, first_sequence: int) -> LiveSegment:
     arrays = stored.arrays
     try:
         metadata = msgspec.msgpack.decode(arrays["description"].tobytes(), type=_Metadata)
-        segment = Segment(
-            shared_programs=metadata.shared_programs, **{name: arrays[name] for name in _ARRAYS}
-        )
+        segment = Segment(**{name: arrays[name] for name in _ARRAYS})
         texts = unpack_strings(arrays["texts"], arrays["text_bytes"])
         subscriptions = unpack_strings(arrays["subscriptions"], arrays["subscription_bytes"])
     except (KeyError, msgspec.DecodeError) as error:

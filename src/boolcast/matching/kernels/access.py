@@ -2,6 +2,12 @@
 
 All arrays are as `matching.segments` describes them. Nothing is allocated, and nothing is
 reset between events: `memo` and `seen` hold stamps that grow by one with each event.
+
+A program is short-circuit code: each test jumps, by its outcome, to another place counted from
+the program's start. The place behind the last test means true, the one after that false. A
+residual test counts as true, and a true outcome is then only pending. Programs are run in
+place: as a function of its own the loop took half as long again, for counting references to
+the arrays. Indices into them are unsigned, so that none is checked for being negative.
 """
 
 from collections.abc import Callable
@@ -34,12 +40,8 @@ def match_events(
     level_masks: Array,
     level_bases: Array,
     offsets: Array,
-    group_programs: Array,
-    group_members: Array,
-    group_flags: Array,
+    groups: Array,
     members: Array,
-    program_starts: Array,
-    shared_programs: int,
     code: Array,
     list_starts: Array,
     list_bounds: Array,
@@ -69,6 +71,7 @@ def match_events(
     event = first
     while event < count:
         stamp += 1
+        row = np.uint64(event)
         begun = written
         full = False
         for attribute in range(attributes):
@@ -79,45 +82,65 @@ def match_events(
                 if mask & 1:
                     node = level_bases[attribute, level] + (rank >> level)
                     for group in range(offsets[node], offsets[node + 1]):
-                        program = group_programs[group]
-                        start = group_members[group]
-                        end = group_members[group + 1]
+                        start = groups[group, 2]
+                        end = groups[group + 1, 2]
+                        shared = groups[group, 3] >> 1
                         outcome = TRUE
-                        if program >= 0:
-                            is_shared = program < shared_programs
-                            if is_shared and memo[program] >> 2 == stamp:
-                                outcome = memo[program] & 3
+                        if groups[group, 0] < groups[group, 1]:
+                            if shared > 0 and memo[shared] >> 2 == stamp:
+                                outcome = memo[shared] & 3
                             else:
                                 candidates += 1
-                                outcome = run_program(
-                                    program,
-                                    event,
-                                    ranks,
-                                    texts,
-                                    text_offsets,
-                                    text_columns,
-                                    program_starts,
-                                    code,
-                                    list_starts,
-                                    list_bounds,
-                                    pattern_starts,
-                                    pattern_elements,
-                                )
-                                if is_shared:
-                                    memo[program] = (stamp << 2) | outcome
+                                code_start = np.uint64(groups[group, 0])
+                                length = np.uint64(groups[group, 1]) - code_start
+                                at = np.uint64(0)
+                                pending = False
+                                while at < length:
+                                    where = code_start + at
+                                    op = code[where, 0] & 3
+                                    tested = np.uint64(code[where, 0] >> 2)
+                                    value = ranks[row, tested]
+                                    if op == INTERVAL:
+                                        holds = code[where, 1] <= value < code[where, 2]
+                                    elif op == INTERVALS:
+                                        holds = lies_in_list(
+                                            value, list_starts, list_bounds, code[where, 1]
+                                        )
+                                    elif op == PATTERN:
+                                        holds = fits(
+                                            event,
+                                            text_columns[tested],
+                                            texts,
+                                            text_offsets,
+                                            pattern_starts,
+                                            pattern_elements,
+                                            code[where, 1],
+                                            code[where, 2],
+                                        )
+                                    else:
+                                        pending = True
+                                        holds = True
+                                    jumps = code[where, 3]
+                                    at = np.uint64(jumps >> 16 if holds else jumps & 0xFFFF)
+                                if at > length:
+                                    outcome = FALSE
+                                elif pending:
+                                    outcome = PENDING
+                                if shared > 0:
+                                    memo[shared] = (stamp << 2) | outcome
                         if outcome == FALSE:
                             continue
                         if written + end - start > capacity:
                             full = True
                             break
-                        if group_flags[group] == 0 and not has_dead:
+                        once = groups[group, 3] & 1 == 1
+                        if not once and not has_dead:
                             for index in range(start, end):
                                 out_events[written] = event
                                 out_slots[written] = members[index]
                                 out_outcomes[written] = outcome
                                 written += 1
                         else:
-                            once = group_flags[group] != 0
                             for index in range(start, end):
                                 slot = members[index]
                                 if has_dead and dead_since[slot] <= version:
@@ -142,58 +165,31 @@ def match_events(
     return event, written, candidates, stamp
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
-def run_program(
-    program: int,
+@nb.njit(cache=True, nogil=True)
+def fits(
     event: int,
-    ranks: Array,
+    column: int,
     texts: Array,
     text_offsets: Array,
-    text_columns: Array,
-    program_starts: Array,
-    code: Array,
-    list_starts: Array,
-    list_bounds: Array,
     pattern_starts: Array,
     pattern_elements: Array,
-) -> int:
-    """Run short-circuit code: each test jumps relative to the program's start, by its outcome.
+    pattern: int,
+    is_unwanted: int,
+) -> bool:
+    """Whether the event's string fits a pattern, or misses it where that is asked.
 
-    Jumps past the end mean true (end) and false (end + 1). A residual test makes the program
-    run on as if it were true; a true outcome is then only pending.
+    What is no string has no begin, and neither fits nor misses.
     """
-    start = program_starts[program]
-    end = program_starts[program + 1]
-    length = end - start
-    at = 0
-    pending = False
-    while at < length:
-        where = start + at
-        op = code[where, 0] & 3
-        attribute = code[where, 0] >> 2
-        rank = ranks[event, attribute]
-        if op == INTERVAL:
-            holds = code[where, 1] <= rank < code[where, 2]
-        elif op == INTERVALS:
-            holds = lies_in_list(rank, list_starts, list_bounds, code[where, 1])
-        elif op == PATTERN:
-            column = text_columns[attribute]
-            begin = text_offsets[column, 2 * event]
-            # What is no string has no begin, and neither fits nor misses.
-            holds = begin >= 0 and fits_pattern(
-                texts[begin : text_offsets[column, 2 * event + 1]],
-                pattern_elements,
-                pattern_starts[code[where, 1]],
-                pattern_starts[code[where, 1] + 1],
-            ) != (code[where, 2] == 1)
-        else:
-            pending = True
-            holds = True
-        jumps = code[where, 3]
-        at = jumps >> 16 if holds else jumps & 0xFFFF
-    if at > length:
-        return FALSE
-    return PENDING if pending else TRUE
+    begin = text_offsets[column, 2 * event]
+    if begin < 0:
+        return False
+    is_fit = fits_pattern(
+        texts[begin : text_offsets[column, 2 * event + 1]],
+        pattern_elements,
+        pattern_starts[pattern],
+        pattern_starts[pattern + 1],
+    )
+    return bool(is_fit != (is_unwanted == 1))
 
 
 @nb.njit(cache=True, nogil=True)
@@ -255,12 +251,8 @@ _SIGNATURE = (
     _array(nb.int64),
     _array(nb.int64, 2),
     _array(nb.int32),
+    _array(nb.int32, 2),
     _array(nb.int32),
-    _array(nb.int32),
-    _array(nb.uint8),
-    _array(nb.int32),
-    _array(nb.int32),
-    nb.int64,
     _array(nb.int32, 2),
     _array(nb.int32),
     _array(nb.int32),
