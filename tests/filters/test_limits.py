@@ -1,12 +1,14 @@
-"""The guide and the decision record say of the limits what the code says."""
+"""The limits do what they say, and the guide and the decision record say the same."""
 
 import re
 
 import msgspec
 import pytest
 
+from boolcast.errors import FilterLimitError
 from boolcast.filters import regexes
 from boolcast.filters.limits import Limits
+from boolcast.filters.parsing import parse
 from tests.architecture.tree import ROOT
 
 GUIDE = (ROOT / "docs" / "guide-filters.md").read_text(encoding="utf-8")
@@ -36,3 +38,10 @@ def test_the_bounds_on_regular_expressions_are_those_of_the_code(text):
 def test_the_decision_knows_the_other_numbers():
     assert f"at most {Limits().regexes} predicates with `matches`" in RECORD
     assert f"{regexes.compile_regex.cache_info().maxsize:,} compiled patterns are cached" in RECORD
+
+
+def test_a_text_cut_in_the_middle_of_a_word_is_too_long_and_not_wrong():
+    text = "a != 1 and b >= 'it''s' and c = 5"
+    for size in range(len(text)):
+        with pytest.raises(FilterLimitError):
+            parse(text, limits=Limits(text=size))

@@ -98,7 +98,8 @@ class Scanner:
         space = _SPACE.match(self.text, self.next, self.end)
         assert space is not None
         start = space.end()
-        if self.end < len(self.text) and self.text[start] in "'\"0123456789.+-":
+        is_cut = start + 1 >= self.end or self.text[start] in "'\"0123456789.+-"
+        if self.end < len(self.text) and is_cut:
             self.fail_by_length()
         slip = slips.diagnose(self.text, start)
         raise FilterSyntaxError(
