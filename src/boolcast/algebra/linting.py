@@ -5,8 +5,7 @@ from typing import Literal, cast
 
 import msgspec
 
-from boolcast.algebra.budget import DEFAULT_BUDGET, Budget
-from boolcast.algebra.relations import Search
+from boolcast.algebra.relations import Prover
 from boolcast.algebra.simplification import SIMPLIFY_BUDGET, simplify
 from boolcast.filters.expressions import (
     And,
@@ -49,14 +48,12 @@ def lint(filter: Filter, *, schema: Schema | None = None, budget: int = SIMPLIFY
     >>> [finding.message for finding in lint(parse("price < 25 and price < 30")).findings]
     ['`price < 30` makes no difference and can be left out']
     """
-    return _Linter(schema, Budget(budget)).run(cast("Node", filter))
+    return _Linter(schema, budget).run(cast("Node", filter))
 
 
-class _Linter:
-    def __init__(self, schema: Schema | None, budget: Budget) -> None:
-        self.schema = schema
-        self.budget = budget
-        self.exhausted = False
+class _Linter(Prover):
+    def __init__(self, schema: Schema | None, steps: int) -> None:
+        super().__init__(schema, steps)
         self.findings: list[Finding] = []
 
     def run(self, node: Node) -> Lint:
@@ -69,13 +66,13 @@ class _Linter:
 
     def _constant_parts(self, node: Node) -> None:
         """Report the topmost parts that are never or always true."""
-        if not self._may_exist([node], []):
+        if not self.may_exist([node], []):
             core = self._core(node)
             message = f"no event can satisfy `{node}`"
             if core != node:
                 message += f": `{core}` is never true"
             self.findings.append(Finding("contradiction", str(node), message))
-        elif not self._may_exist([], [node]):
+        elif not self.may_exist([], [node]):
             message = f"every event satisfies `{node}`"
             self.findings.append(Finding("tautology", str(node), message))
         elif isinstance(node, And | Or):
@@ -94,7 +91,7 @@ class _Linter:
         children = list(node.children)
         for child in node.children:
             others = [other for other in children if other is not child]
-            if others and not self._may_exist([conjunction(others)], []):
+            if others and not self.may_exist([conjunction(others)], []):
                 children = others
         return conjunction(children) if len(children) > 1 else self._core(children[0])
 
@@ -107,13 +104,6 @@ class _Linter:
             if str(removed) not in written:
                 message += " (with `not` carried inwards)"
             self.findings.append(Finding("redundant", str(removed), message))
-
-    def _may_exist(self, accepting: list[Node], refusing: list[Node]) -> bool:
-        part = self.budget.part(DEFAULT_BUDGET)
-        search = Search(accepting, refusing, self.schema, part)
-        self.budget.settle(part)
-        self.exhausted = self.exhausted or search.exhausted
-        return search.may_exist
 
 
 def _all_parts(node: Node) -> Iterator[Node]:

@@ -157,3 +157,20 @@ class Search:
         return all(filter.accepts(event) for filter in self.accepting) and not any(
             filter.accepts(event) for filter in self.refusing
         )
+
+
+class Prover:
+    """Asks many questions out of one budget; `exhausted` once one was given up."""
+
+    def __init__(self, schema: Schema | None, steps: int) -> None:
+        self.schema = schema
+        self.budget = Budget(steps)
+        self.exhausted = False
+
+    def may_exist(self, accepting: Sequence[Filter], refusing: Sequence[Filter]) -> bool:
+        """False only if there is no such event; a single question has the default budget."""
+        part = self.budget.part(DEFAULT_BUDGET)
+        search = Search(accepting, refusing, self.schema, part)
+        self.budget.settle(part)
+        self.exhausted = self.exhausted or search.exhausted
+        return search.may_exist

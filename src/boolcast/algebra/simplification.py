@@ -10,8 +10,8 @@ from typing import Final, cast
 
 import msgspec
 
-from boolcast.algebra.budget import DEFAULT_BUDGET, Budget
-from boolcast.algebra.relations import Search
+from boolcast.algebra.budget import DEFAULT_BUDGET
+from boolcast.algebra.relations import Prover
 from boolcast.filters.expressions import (
     FALSE,
     TRUE,
@@ -59,21 +59,16 @@ def simplify(
     >>> str(simplify(parse("price < 25 and (price < 30 or title = 'Emma')")))
     'price < 25'
     """
-    return _Simplifier(schema, Budget(budget)).run(without_constants(to_nnf(cast("Node", filter))))
+    return _Simplifier(schema, budget).run(without_constants(to_nnf(cast("Node", filter))))
 
 
-class _Simplifier:
-    def __init__(self, schema: Schema | None, budget: Budget) -> None:
-        self.schema = schema
-        self.budget = budget
-        self.exhausted = False
-
+class _Simplifier(Prover):
     def run(self, node: Node) -> Simplified:
         if isinstance(node, Constant):
             return Simplified(node)
-        if not self._may_exist([node], []):
+        if not self.may_exist([node], []):
             return Simplified(FALSE, (node,), self.exhausted)
-        if not self._may_exist([], [node]):
+        if not self.may_exist([], [node]):
             return Simplified(TRUE, (node,), self.exhausted)
         removed: list[Filter] = []
         while (shorter := self._pass(node, removed)) != node:
@@ -87,9 +82,9 @@ class _Simplifier:
             path, part, parent = parts[position]
             shorter = _without(node, path)
             if isinstance(parent, And):
-                changes = self._may_exist([shorter], [node])
+                changes = self.may_exist([shorter], [node])
             else:
-                changes = self._may_exist([node], [shorter])
+                changes = self.may_exist([node], [shorter])
             if changes:
                 position += 1
             else:
@@ -97,13 +92,6 @@ class _Simplifier:
                 removed.append(part)
         self.exhausted = self.exhausted or self.budget.remaining <= 0
         return node
-
-    def _may_exist(self, accepting: list[Node], refusing: list[Node]) -> bool:
-        part = self.budget.part(DEFAULT_BUDGET)
-        search = Search(accepting, refusing, self.schema, part)
-        self.budget.settle(part)
-        self.exhausted = self.exhausted or search.exhausted
-        return search.may_exist
 
 
 def _parts(node: Node) -> list[tuple[_Path, Node, And | Or]]:
