@@ -17,6 +17,7 @@ from boolcast.filters.parsing import parse
 from boolcast.filters.patterns import LikePattern
 from boolcast.matching.access import PENDING_LIMIT, Matcher
 from boolcast.matching.kernels.access import fits_pattern, lies_in_list
+from boolcast.matching.live import LiveSegment
 from boolcast.matching.ranks import RankSpace
 from boolcast.matching.shapes import short_circuit, take_apart
 from boolcast.model.conversions import value_from_python
@@ -172,6 +173,24 @@ def test_merging_keeps_everything_and_drops_the_dead():
         assert sorted(matcher.match(event)) == accepting(model, Event(event))
 
 
+def test_what_is_removed_while_a_merge_runs_stays_removed(monkeypatch):
+    matcher = Matcher()
+    matcher.add("a", "x = 1")
+    matcher.add("b", "x = 1")
+    merged = LiveSegment.merged
+
+    def merged_meanwhile(*arguments):
+        result = merged(*arguments)
+        matcher.remove("a")
+        matcher.add("c", "x = 1")
+        return result
+
+    monkeypatch.setattr(LiveSegment, "merged", merged_meanwhile)
+    matcher.merge()
+    assert sorted(matcher.match({"x": 1})) == ["b", "c"]
+    assert matcher.stats().dead == 1
+
+
 def test_matching_while_others_add_remove_and_merge():
     """Each match sees one state: what was there all along is always found, nothing twice."""
     matcher = Matcher()
@@ -280,6 +299,16 @@ def test_a_matcher_learns_from_events():
     after = matcher.stats()
     later = (after.candidates_per_event * after.events - before * fresh) / 200
     assert later < before
+
+
+def test_stats_count_events_and_matches():
+    matcher = Matcher()
+    matcher.add("a", "x < 250")
+    assert matcher.match_batch(pa.table({"x": list(range(500))})).read_all().num_rows == 250
+    matcher.match({"x": 1})
+    stats = matcher.stats()
+    assert stats.events == 501
+    assert stats.matches_per_event == 251 / 501
 
 
 def test_stats_name_what_is_expensive():

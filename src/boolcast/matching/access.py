@@ -271,9 +271,9 @@ class Matcher:
         The version is there whole or not at all, whatever happens meanwhile. Raises StoreError.
         """
         self.merge()
-        segments = self._state.segments
+        segments, _, version = self._state
         if any(each.dead for each in segments):
-            segments = (LiveSegment.merged(segments, self._state.version, self._selectivity()),)
+            segments = (LiveSegment.merged(segments, version, self._selectivity()),)
         return publish(FolderStore(folder), [to_stored(each) for each in segments])
 
     @classmethod
