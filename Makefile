@@ -22,13 +22,13 @@ demo: $(READY) ## a small tour of Boolcast
 	@$(BIN)/boolcast demo
 
 test: $(READY) ## all tests and static checks, except the long ones
-	@$(PYTEST) -n auto -m "not long"
+	@$(PYTEST) -n auto --dist loadgroup -m "not long"
 
 test-fast: $(READY) ## the tests that are neither slow nor long, in under a minute
-	@$(PYTEST) -n auto -m "not slow and not long" --hypothesis-profile fast
+	@$(PYTEST) -n auto --dist loadgroup -m "not slow and not long" --hypothesis-profile fast
 
 test-long: $(READY) ## the long tests only, and every property with many random examples
-	@$(PYTEST) -n auto -m "long or hypothesis" --hypothesis-profile long
+	@$(PYTEST) -n auto --dist loadgroup -m "long or hypothesis" --hypothesis-profile long
 
 check: $(READY) ## format, lint, types, import contracts (with CI=true the format is only checked)
 	@echo "format"; $(BIN)/$(FORMAT) $(CODE)
@@ -44,7 +44,7 @@ bench: $(READY) ## the benchmarks, one at a time
 	@$(PYTEST) benchmarks --benchmark-enable --benchmark-only
 
 lock: $(READY) ## write requirements.lock anew from pyproject.toml, with the newest versions
-	@$(BIN)/uv pip compile --quiet --upgrade --universal --no-emit-index-url --extra dev \
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --no-emit-index-url --extra dev --extra spark --extra report \
 		--custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 clean: ## remove .venv, caches and builds

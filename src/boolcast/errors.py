@@ -13,6 +13,7 @@
     │   ├── UnknownSubscriptionError   no subscription goes by this id
     │   ├── StoreError              an index in a store that is damaged, or not there
     │   └── FileError               a file of filters, subscriptions or events that cannot be read
+    ├── JavaError                   no Java that Spark could run on
     └── UsageError                  an operation called on what it is not defined for
 
 Our own bugs are `AssertionError`s, never one of these. Code that builds a filter or a schema
@@ -167,6 +168,10 @@ class FileError(InputError):
     def __str__(self) -> str:
         place = self.path if self.line is None else f"{self.path}:{self.line}"
         return f"{place}: {self.problem}"
+
+
+class JavaError(BoolcastError):
+    """The machine has no Java that Spark could run on; the text says what to install."""
 
 
 class UsageError(BoolcastError):

@@ -1,0 +1,28 @@
+"""One local Spark for all tests of the pipeline: it takes twenty seconds to warm up.
+
+All of them run in one worker of pytest-xdist, one after another, and none is fast.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from boolcast.pipeline import session
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    spark = session("local[2]", settings={"spark.sql.warehouse.dir": str(warehouse)})
+    yield spark
+    spark.stop()
