@@ -16,6 +16,7 @@ from signal import SIGKILL
 from boolcast.matching.snapshots import collect, load, publish
 from boolcast.matching.store import FolderStore
 from tests.matching.faults import AFTER, BEFORE, KILLED, NEW, OLD, POINTS, FaultyStore, die, segment
+from tests.matching.saving import STARTS, filled
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,6 +56,22 @@ def _collect_everywhere(folder: Path) -> None:
             if _forked(partial(collect, faulty, keep=1)) == 0:
                 shutil.rmtree(victim)
                 break
+
+
+def _save_everywhere(folder: Path) -> None:
+    """For every write of a save and every point of it, a folder whose saver died there."""
+    for start, (earlier, make) in STARTS.items():
+        matcher = make()
+        for point in POINTS:
+            for at in range(1, sys.maxsize):
+                victim = folder / f"{start}-{point}-{at}"
+                victim.mkdir()
+                if earlier is not None:
+                    filled(earlier).save(victim)
+                faulty = FaultyStore(FolderStore(victim), at, die, point=point)
+                if _forked(partial(matcher.save, faulty)) == 0:
+                    shutil.rmtree(victim)
+                    break
 
 
 RACES = 2, 20
@@ -118,6 +135,7 @@ def _forked(action: Callable[[], object]) -> int:
 ACTIONS = {
     "publish-everywhere": _publish_everywhere,
     "collect-everywhere": _collect_everywhere,
+    "save-everywhere": _save_everywhere,
     "race": _race,
     "race-with-collector": _race_with_collector,
 }
