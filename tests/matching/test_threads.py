@@ -1,0 +1,182 @@
+"""Each match answers for one state between its call and its end, whatever others do meanwhile."""
+
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import pyarrow as pa
+import pytest
+
+from boolcast.filters.expressions import Filter
+from boolcast.filters.parsing import parse
+from boolcast.matching import access
+from boolcast.matching.access import Matcher
+from tests.matching.faults import MemoryStore
+
+EVENTS: Final = pa.table({"a": [0, 0, 1, 2], "b": [0, 3, 5, 8]})
+ROWS: Final[list[dict[str, object]]] = EVENTS.to_pylist()
+FILTERS: Final = [
+    parse(text)
+    for text in (
+        *("true", "a = 0", "a < 2", "a != 1 and b >= 3", "b < 4 or a = 2", "not (b = 5)"),
+        *("a in (0, 2)", "b > a", "c is null and b < 6", "a = 1 or b between 2 and 4"),
+    )
+]
+
+Change = tuple[str, Filter | None]
+"""A subscription, and its new filter or None: it is removed."""
+Answers = list[frozenset[str]]
+"""For each event, who accepts it."""
+Read = Callable[[], list[tuple[int, str]]]
+"""Gives the matches of an answer, perhaps much later."""
+Ask = Callable[[Matcher], Read]
+
+
+@pytest.fixture(autouse=True)
+def _restless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Threads change every few instructions, and segments are small."""
+    monkeypatch.setattr(access, "PENDING_LIMIT", 8)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def some_changes(count: int, seed: int) -> list[Change]:
+    """Additions, replacements and removals of a few subscriptions; some filters come again."""
+    chance = random.Random(seed)
+    present: set[str] = set()
+    changes: list[Change] = []
+    for _ in range(count):
+        name = f"s{chance.randrange(40)}"
+        if name in present and chance.random() < 0.3:
+            present.remove(name)
+            changes.append((name, None))
+        else:
+            present.add(name)
+            changes.append((name, chance.choice(FILTERS)))
+    return changes
+
+
+def serially(changes: Sequence[Change]) -> list[Answers]:
+    """The answers before the first change and after each, by the reference evaluator."""
+    now: Answers = [frozenset()] * len(ROWS)
+    history = [now]
+    for name, filter in changes:
+        now = [
+            known | {name} if filter is not None and filter.accepts(row) else known - {name}
+            for known, row in zip(now, ROWS, strict=True)
+        ]
+        history.append(now)
+    return history
+
+
+class Race:
+    """A matcher that one thread changes, and what others may find in it."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        self.matcher = Matcher()
+        self.changes = changes
+        self.history = serially(changes)
+        self.begun = 0
+        self.done = 0
+        self.is_over = threading.Event()
+
+    def change(self) -> None:
+        """Make all changes, with a merge now and then."""
+        for number, (name, filter) in enumerate(self.changes, 1):
+            self.begun = number
+            if filter is None:
+                self.matcher.remove(name)
+            else:
+                self.matcher.add(name, filter)
+            self.done = number
+            if number % 97 == 0:
+                self.matcher.merge()
+        self.is_over.set()
+
+    def look(self, rows: Sequence[int], ask: Ask) -> int:
+        """Ask about these events until all is over; all answers together are of one state."""
+        looks = 0
+        while not looks or not self.is_over.is_set():
+            earliest = self.done
+            read = ask(self.matcher)
+            latest = self.begun
+            possible = self.history[earliest : latest + 1]
+            found = read()
+            answers = [frozenset(name for row, name in found if row == each) for each in rows]
+            assert sum(map(len, answers)) == len(found)
+            assert answers in [[state[row] for row in rows] for state in possible]
+            looks += 1
+        return looks
+
+
+def ask_singly(row: int) -> Ask:
+    def ask(matcher: Matcher) -> Read:
+        found = [(row, name) for name in matcher.match(ROWS[row])]
+        return lambda: found
+
+    return ask
+
+
+def ask_for_all(matcher: Matcher) -> Read:
+    """The state is that of the call, though the answer is read after others had their turn."""
+    reader = matcher.match_batch(EVENTS)
+
+    def read() -> list[tuple[int, str]]:
+        time.sleep(0.001)
+        columns = reader.read_all().to_pydict()
+        return list(zip(columns["event"], columns["subscription"], strict=True))
+
+    return read
+
+
+def saved(matcher: Matcher) -> Read:
+    store = MemoryStore()
+    matcher.save(store)
+    return ask_for_all(Matcher.load(store))
+
+
+def test_every_answer_is_that_of_one_state():
+    race = Race(some_changes(3_000, seed=5))
+    everything = range(len(ROWS))
+    with ThreadPoolExecutor() as pool:
+        readers = [
+            *(pool.submit(race.look, [row], ask_singly(row)) for row in (0, 3)),
+            pool.submit(race.look, everything, ask_for_all),
+            pool.submit(race.look, everything, saved),
+        ]
+        pool.submit(race.change).result()
+        assert min(reader.result() for reader in readers) > 10
+    assert race.look(everything, ask_for_all) == 1
+    assert race.history[-1] != race.history[0]
+
+
+def test_many_that_are_replaced_at_once_are_found_old_or_new():
+    names = [f"s{number}" for number in range(200)]
+    old, new = (
+        pa.table({"subscription": names, "filter": [f"{bound} and b < {n}" for n in range(200)]})
+        for bound in ("a = 0", "a < 2")
+    )
+    matcher = Matcher()
+    matcher.add_many(old)
+    answers = {len(matcher.match(ROWS[0]))}
+    is_over = threading.Event()
+
+    def look() -> set[int]:
+        found = set()
+        while not is_over.is_set():
+            found.add(len(matcher.match(ROWS[0])))
+        return found
+
+    with ThreadPoolExecutor() as pool:
+        readers = [pool.submit(look) for _ in range(2)]
+        for _ in range(20):
+            matcher.add_many(new)
+            matcher.add_many(old)
+        is_over.set()
+        assert {size for reader in readers for size in reader.result()} == answers == {199}
