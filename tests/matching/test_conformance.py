@@ -379,7 +379,7 @@ def test_long_sequences_of_operations(make):
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 def test_tens_of_thousands_of_operations(make):
     endless = machine(make)
     many = settings(stateful_step_count=100, max_examples=1_000)

@@ -46,49 +46,42 @@ def _restless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.setswitchinterval(interval)
 
 
-def some_changes(count: int, seed: int) -> list[Change]:
-    """Additions, replacements and removals of a few subscriptions; some filters come again."""
+def changes(seed: int) -> Iterator[Change]:
+    """Additions, replacements and removals of a few subscriptions, without end."""
     chance = random.Random(seed)
     present: set[str] = set()
-    changes: list[Change] = []
-    for _ in range(count):
+    while True:
         name = f"s{chance.randrange(40)}"
         if name in present and chance.random() < 0.3:
             present.remove(name)
-            changes.append((name, None))
+            yield name, None
         else:
             present.add(name)
-            changes.append((name, chance.choice(FILTERS)))
-    return changes
-
-
-def serially(changes: Sequence[Change]) -> list[Answers]:
-    """The answers before the first change and after each, by the reference evaluator."""
-    now: Answers = [frozenset()] * len(ROWS)
-    history = [now]
-    for name, filter in changes:
-        now = [
-            known | {name} if filter is not None and filter.accepts(row) else known - {name}
-            for known, row in zip(now, ROWS, strict=True)
-        ]
-        history.append(now)
-    return history
+            yield name, chance.choice(FILTERS)
 
 
 class Race:
-    """A matcher that one thread changes, and what others may find in it."""
+    """A matcher that one thread changes, and what others may find in it.
 
-    def __init__(self, changes: Sequence[Change]) -> None:
+    `history` holds the answers before the first change and after each, by the reference
+    evaluator; so many changes have `begun`, and so many are `done`.
+    """
+
+    def __init__(self) -> None:
         self.matcher = Matcher()
-        self.changes = changes
-        self.history = serially(changes)
+        self.history: list[Answers] = [[frozenset()] * len(ROWS)]
         self.begun = 0
         self.done = 0
         self.is_over = threading.Event()
 
-    def change(self) -> None:
-        """Make all changes, with a merge now and then."""
-        for number, (name, filter) in enumerate(self.changes, 1):
+    def change(self, seed: int) -> None:
+        """Make changes until all is over, with a merge now and then."""
+        for number, (name, filter) in enumerate(changes(seed), 1):
+            after = [
+                known | {name} if filter is not None and filter.accepts(row) else known - {name}
+                for known, row in zip(self.history[-1], ROWS, strict=True)
+            ]
+            self.history.append(after)
             self.begun = number
             if filter is None:
                 self.matcher.remove(name)
@@ -97,22 +90,20 @@ class Race:
             self.done = number
             if number % 97 == 0:
                 self.matcher.merge()
-        self.is_over.set()
+            if self.is_over.is_set():
+                return
 
-    def look(self, rows: Sequence[int], ask: Ask) -> int:
-        """Ask about these events until all is over; all answers together are of one state."""
-        looks = 0
-        while not looks or not self.is_over.is_set():
+    def look(self, times: int, rows: Sequence[int], ask: Ask) -> None:
+        """Ask about these events so many times; all answers together are of one state."""
+        for _ in range(times):
             earliest = self.done
             read = ask(self.matcher)
             latest = self.begun
-            possible = self.history[earliest : latest + 1]
             found = read()
             answers = [frozenset(name for row, name in found if row == each) for each in rows]
             assert sum(map(len, answers)) == len(found)
+            possible = self.history[earliest : latest + 1]
             assert answers in [[state[row] for row in rows] for state in possible]
-            looks += 1
-        return looks
 
 
 def ask_singly(row: int) -> Ask:
@@ -142,18 +133,23 @@ def saved(matcher: Matcher) -> Read:
 
 
 def test_every_answer_is_that_of_one_state():
-    race = Race(some_changes(3_000, seed=5))
+    race = Race()
     everything = range(len(ROWS))
     with ThreadPoolExecutor() as pool:
+        writer = pool.submit(race.change, seed=5)
         readers = [
-            *(pool.submit(race.look, [row], ask_singly(row)) for row in (0, 3)),
-            pool.submit(race.look, everything, ask_for_all),
-            pool.submit(race.look, everything, saved),
+            *(pool.submit(race.look, 300, [row], ask_singly(row)) for row in (0, 3)),
+            pool.submit(race.look, 60, everything, ask_for_all),
+            pool.submit(race.look, 3, everything, saved),
         ]
-        pool.submit(race.change).result()
-        assert min(reader.result() for reader in readers) > 10
-    assert race.look(everything, ask_for_all) == 1
-    assert race.history[-1] != race.history[0]
+        try:
+            for reader in readers:
+                reader.result()
+        finally:
+            race.is_over.set()
+        writer.result()
+    race.look(1, everything, ask_for_all)
+    assert race.done > 200
 
 
 def test_many_that_are_replaced_at_once_are_found_old_or_new():
