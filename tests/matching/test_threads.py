@@ -15,6 +15,7 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.matching import access
 from boolcast.matching.access import Matcher
+from boolcast.matching.live import Entry
 from tests.matching.faults import MemoryStore
 
 EVENTS: Final = pa.table({"a": [0, 0, 1, 2], "b": [0, 3, 5, 8]})
@@ -176,3 +177,22 @@ def test_many_that_are_replaced_at_once_are_found_old_or_new():
             matcher.add_many(old)
         is_over.set()
         assert {size for reader in readers for size in reader.result()} == answers == {199}
+
+
+@pytest.mark.parametrize("is_in_segment", [False, True])
+def test_what_is_replaced_is_never_missing(monkeypatch, is_in_segment):
+    """Somebody looks in the middle of it, when the old filter is on its way out."""
+    matcher = Matcher()
+    matcher.add("s", "a = 0")
+    if is_in_segment:
+        matcher.merge()
+    seen = []
+
+    def look_and_make(*parts):
+        seen.append(matcher.match(ROWS[0]))
+        return Entry(*parts)
+
+    monkeypatch.setattr(access, "Entry", look_and_make)
+    matcher.add("s", "a < 2")
+    assert seen == [["s"]]
+    assert matcher.match(ROWS[0]) == ["s"]
