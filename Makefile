@@ -28,7 +28,7 @@ test-fast: $(READY) ## the tests that are neither slow nor long, in under a minu
 	@$(PYTEST) -n auto --dist loadgroup -m "not slow and not long" --hypothesis-profile fast
 
 test-long: $(READY) ## the long tests only, and every property with many random examples
-	@$(PYTEST) -n auto --dist loadgroup -m "long or hypothesis" --hypothesis-profile long
+	@$(PYTEST) -n auto --dist loadgroup -m "long or hypothesis" --hypothesis-profile long --timeout 3600
 
 check: $(READY) ## format, lint, types, import contracts (with CI=true the format is only checked)
 	@echo "format"; $(BIN)/$(FORMAT) $(CODE)

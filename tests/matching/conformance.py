@@ -7,25 +7,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 import pyarrow as pa
-import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    Bundle,
-    RuleBasedStateMachine,
-    consumes,
-    invariant,
-    precondition,
-    rule,
-)
-from hypothesis.strategies import SearchStrategy, sampled_from
+from hypothesis.strategies import sampled_from
 
-from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.matching.access import Matcher
@@ -34,7 +22,7 @@ from boolcast.matching.protocol import MATCHES, Engine, Events
 from boolcast.matching.scan import ScanMatcher
 from boolcast.model.arrow import events_from_arrow
 from boolcast.model.events import Event
-from tests.strategies import SMALL_NAMES, events, filters, predicates
+from tests.strategies import SMALL_NAMES
 
 ENGINES: Final[dict[str, Callable[[], Engine]]] = {
     "scan": ScanMatcher,
@@ -271,101 +259,3 @@ def numbered_lines(lines: bytes) -> list[tuple[int, Event]]:
 def numbered_rows(table: pa.Table) -> list[tuple[int, Event]]:
     """The events of a table by the number of their row, from 0."""
     return list(enumerate(events_from_arrow(table)))
-
-
-class EngineMachine(RuleBasedStateMachine):
-    """An engine beside a dict of filters, through any sequence of operations.
-
-    `merge`, `save` and `load` are called where the engine has them.
-    """
-
-    make: Callable[[], Any]
-    readers = Bundle("readers")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.engine = self.make()
-        self.model: dict[str, Filter] = {}
-
-    ids: Final = sampled_from([*"pqrstuvw", "", "ü '\0"])
-    trees: Final[SearchStrategy[Filter]] = st.one_of(
-        filters(max_leaves=5, small=True), predicates(small=True), filters(max_leaves=3)
-    )
-
-    @rule(name=ids, filter=trees)
-    def add(self, name: str, filter: Filter) -> None:
-        self.engine.add(name, filter)
-        self.model[name] = filter
-
-    @rule(name=ids, filter=filters(max_leaves=5, small=True))
-    def add_text(self, name: str, filter: Filter) -> None:
-        self.engine.add(name, str(filter))
-        self.model[name] = filter
-
-    @precondition(lambda self: self.model)
-    @rule(data=st.data(), filter=trees)
-    def replace(self, data: st.DataObject, filter: Filter) -> None:
-        self.add(data.draw(sampled_from(sorted(self.model))), filter)
-
-    @precondition(lambda self: self.model)
-    @rule(data=st.data(), name=ids)
-    def add_an_equal_filter(self, data: st.DataObject, name: str) -> None:
-        self.add(name, self.model[data.draw(sampled_from(sorted(self.model)))])
-
-    @rule(name=ids)
-    def remove(self, name: str) -> None:
-        if name in self.model:
-            self.engine.remove(name)
-            del self.model[name]
-        else:
-            with pytest.raises(UnknownSubscriptionError):
-                self.engine.remove(name)
-
-    @precondition(lambda self: hasattr(self.engine, "merge"))
-    @rule()
-    def merge(self) -> None:
-        self.engine.merge()
-
-    @precondition(lambda self: hasattr(self.engine, "save"))
-    @rule()
-    def save_and_load(self) -> None:
-        with TemporaryDirectory() as folder:
-            self.engine.save(Path(folder) / "index")
-            self.engine = type(self.engine).load(Path(folder) / "index")
-            assert len(self.engine) == len(self.model)
-
-    @rule(event=events(small=True))
-    def match(self, event: dict[str, object]) -> None:
-        assert sorted(self.engine.match(event)) == accepting(self.model, event)
-
-    @rule(event=events())
-    def match_any(self, event: dict[str, object]) -> None:
-        assert sorted(self.engine.match(event)) == accepting(self.model, event)
-
-    @rule(target=readers, table=tables(), is_reader=st.booleans())
-    def match_rows(self, table: pa.Table, is_reader: bool) -> tuple[pa.RecordBatchReader, Matches]:
-        expected = accepting_each(self.model, numbered_rows(table))
-        return self.engine.match_batch(table.to_reader() if is_reader else table), expected
-
-    @rule(target=readers, members=st.lists(st.one_of(st.none(), JSON_EVENTS), max_size=6))
-    def match_lines(
-        self, members: list[dict[str, object] | None]
-    ) -> tuple[pa.RecordBatchReader, Matches]:
-        lines = json_lines(members)
-        expected = accepting_each(self.model, numbered_lines(lines))
-        return self.engine.match_batch(lines), expected
-
-    @rule(pair=consumes(readers))
-    def read(self, pair: tuple[pa.RecordBatchReader, Matches]) -> None:
-        """Perhaps long after the call, whose state it must show."""
-        reader, expected = pair
-        assert read(reader) == expected
-
-    @invariant()
-    def has_as_many(self) -> None:
-        assert len(self.engine) == len(self.model)
-
-
-def machine(make: Callable[[], Engine]) -> type[EngineMachine]:
-    """The machine for one kind of engine."""
-    return type("Machine", (EngineMachine,), {"make": staticmethod(make)})

@@ -1,8 +1,6 @@
-"""The access engine's own parts: cuts, merges, bulk loading, threads, versions, learning."""
+"""The access engine's own parts: cuts, merges, bulk loading, versions, learning."""
 
 import math
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -189,46 +187,6 @@ def test_what_is_removed_while_a_merge_runs_stays_removed(monkeypatch):
     matcher.merge()
     assert sorted(matcher.match({"x": 1})) == ["b", "c"]
     assert matcher.stats().dead == 1
-
-
-def test_matching_while_others_add_remove_and_merge():
-    """Each match sees one state: what was there all along is always found, nothing twice."""
-    matcher = Matcher()
-    steady = list(AUCTION.subscription_filters(0, 600))
-    for number, filter in enumerate(steady):
-        matcher.add(f"steady-{number}", filter)
-    passing = list(AUCTION.subscription_filters(1_000, 400))
-    sample = [Event(event) for event in AUCTION.events(0, 30).to_pylist()]
-    expected = {
-        row: {f"steady-{n}" for n, filter in enumerate(steady) if filter.accepts(event)}
-        for row, event in enumerate(sample)
-    }
-    stop = threading.Event()
-
-    def change() -> None:
-        for _ in range(3):
-            for number, filter in enumerate(passing):
-                matcher.add(f"passing-{number}", filter)
-            matcher.merge()
-            for number in range(len(passing)):
-                matcher.remove(f"passing-{number}")
-        stop.set()
-
-    def match() -> int:
-        looks = 0
-        while not stop.is_set() or looks == 0:
-            for row, event in enumerate(sample):
-                found = matcher.match(event)
-                assert len(found) == len(set(found))
-                assert {name for name in found if name.startswith("steady")} == expected[row]
-                looks += 1
-        return looks
-
-    with ThreadPoolExecutor(4) as pool:
-        readers = [pool.submit(match) for _ in range(3)]
-        pool.submit(change).result()
-        assert all(reader.result() > 0 for reader in readers)
-    assert len(matcher) == len(steady)
 
 
 def test_saved_and_loaded(tmp_path, loaded):

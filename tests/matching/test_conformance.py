@@ -25,12 +25,12 @@ from tests.matching.conformance import (
     accepting_each,
     filled,
     json_lines,
-    machine,
     matches_of,
     numbered_lines,
     numbered_rows,
     tables,
 )
+from tests.matching.machine import machine
 from tests.model.test_conversions import ARROW, JSON, PYTHON, BadEvent
 from tests.strategies import SMALL_DOMAIN, event_values, events, filters, predicates
 
@@ -376,3 +376,12 @@ def test_any_sequence_of_operations(make):
 def test_long_sequences_of_operations(make):
     many = settings(stateful_step_count=100, max_examples=100)
     run_state_machine_as_test(machine(make), settings=many)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_tens_of_thousands_of_operations(make):
+    endless = machine(make)
+    many = settings(stateful_step_count=100, max_examples=1_000)
+    run_state_machine_as_test(endless, settings=many)
+    assert endless.states > 50_000

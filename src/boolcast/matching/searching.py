@@ -20,6 +20,10 @@ _ROWS: Final = 1 << 20
 _ROWS_OF_ONE: Final = 1 << 10
 
 
+_PATIENCE_S: Final = 1.0
+"""What takes longer is said to take long."""
+
+
 class Hits(NamedTuple):
     """Matches: the event's number in its batch, the slot, and where nobody is sure yet."""
 
@@ -86,13 +90,15 @@ _NONE: Final = np.zeros(0, dtype=np.int64)
 @cache
 def _kernel() -> Kernel:
     """The compiled kernel; tells on stderr why the first use in an installation takes long."""
-    timer = threading.Timer(1.0, _announce)
+    from boolcast.matching.kernels.access import (  # noqa: PLC0415 - imports numba
+        compiled_match_events,
+    )
+
+    timer = threading.Timer(_PATIENCE_S, _announce)
+    # A process that ends meanwhile does not wait for it.
+    timer.daemon = True
     timer.start()
     try:
-        from boolcast.matching.kernels.access import (  # noqa: PLC0415 - imports numba
-            compiled_match_events,
-        )
-
         return compiled_match_events()
     finally:
         timer.cancel()

@@ -17,6 +17,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from boolcast.matching.kernels.compiling import kernel
+
 Array = NDArray[Any]
 
 INTERVAL = 0
@@ -30,7 +32,7 @@ PENDING = 2
 """Only the reference evaluator can tell."""
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def match_events(
     first: int,
     ranks: Array,
@@ -165,7 +167,7 @@ def match_events(
     return event, written, candidates, stamp
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def fits(
     event: int,
     column: int,
@@ -192,7 +194,7 @@ def fits(
     return bool(is_fit != (is_unwanted == 1))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def lies_in_list(rank: int, list_starts: Array, list_bounds: Array, which: int) -> bool:
     """Binary search among the bounds of sorted intervals: inside after an odd number of them."""
     low = list_starts[which]
@@ -211,7 +213,7 @@ ANY_ONE = -1
 ANY_TEXT = -2
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def fits_pattern(text: Array, elements: Array, start: int, end: int) -> bool:
     """LIKE by greedy search: on a mismatch go back to the last `%` and let it take one more."""
     position = 0

@@ -8,9 +8,10 @@ Sizes: E events, A attributes, P predicates, S slots (a filter each), H shapes.
 
 from typing import Any, NamedTuple
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
+
+from boolcast.matching.kernels.compiling import kernel
 
 
 class Encoded(NamedTuple):
@@ -77,7 +78,7 @@ class Output(NamedTuple):
     slots: NDArray[np.uint32]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def match_events(
     first: int,
     events: Encoded,
@@ -128,7 +129,7 @@ def match_events(
     return event, written
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def fulfil(event: int, events: Encoded, indexes: Indexes, fulfilled: NDArray[np.uint32]) -> int:
     """Write the predicates that an event fulfils, each once; returns how many they are.
 
@@ -155,7 +156,7 @@ def fulfil(event: int, events: Encoded, indexes: Indexes, fulfilled: NDArray[np.
     return count
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def holds(slot: int, bits: NDArray[np.bool_], trees: Trees) -> bool:
     """True if the slot's tree is true on the bits. Costs at most the length of its code."""
     shape = trees.shapes[slot]

@@ -1,0 +1,44 @@
+"""How kernels are compiled: once in an installation, and kept in a cache that numba finds.
+
+That is `NUMBA_CACHE_DIR`, or beside the source, or in the user's cache folder. Where none can be
+written numba refuses to compile at all, and where the disk is full it fails once it has compiled.
+A matcher works all the same, compiles in every process, and says so.
+"""
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba as nb
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """The function compiled at its first call, without Python's lock."""
+    compiled: Any = nb.njit(nogil=True)(function)
+    try:
+        compiled.enable_caching()
+    except RuntimeError:
+        warn_of_no_cache()
+        return compiled
+    # numba has no public place for this.
+    kept = compiled._cache  # noqa: SLF001
+    save = kept.save_overload
+
+    def save_if_possible(signature: object, result: object) -> None:
+        try:
+            save(signature, result)
+        except OSError:
+            warn_of_no_cache()
+
+    kept.save_overload = save_if_possible
+    return compiled
+
+
+@cache
+def warn_of_no_cache() -> None:
+    """Say it once in a process."""
+    sys.stderr.write(
+        "boolcast: compiled kernels cannot be kept here, so each process compiles them anew: "
+        "set NUMBA_CACHE_DIR to a folder that can be written\n"
+    )
