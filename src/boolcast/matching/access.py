@@ -247,7 +247,9 @@ class Matcher:
         self._looks = 0
         self._state = _State((*segments, live), (), version)
         if merging.choose(self._state.segments) and self._merging.acquire(blocking=False):
-            threading.Thread(target=self._merge_in_background, daemon=True).start()
+            threading.Thread(
+                target=self._merge_in_background, name="boolcast-merge", daemon=True
+            ).start()
 
     def _merge_in_background(self) -> None:
         try:
