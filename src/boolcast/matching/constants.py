@@ -4,6 +4,7 @@ Arrays are stored as they are and mapped again, searched without Python objects,
 without holding up other threads. What they mean is told in `kernels.ranking`.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -23,6 +24,9 @@ _SEARCH_LIMITS: Final = (*[256] * 7, 2**62)
 first limit; someone may have chosen strings that clash."""
 
 _EXACT_AS_FLOAT: Final = 2**53
+
+FEW: Final = 1_024
+"""Of so many constants Python finds a single value sooner than a kernel is called."""
 
 Numbers32 = NDArray[np.int32]
 
@@ -55,6 +59,7 @@ class Strings:
         self.data = data
         self.flags = flags
         self.starts = _starts(flags) if starts is None else starts
+        self.cuts = int(self.starts[-1])
         self._table = table
 
     @classmethod
@@ -71,11 +76,6 @@ class Strings:
 
     def __len__(self) -> int:
         return len(self.flags)
-
-    @property
-    def cuts(self) -> int:
-        """How many cuts they are."""
-        return int(self.starts[-1])
 
     @cached_property
     def table(self) -> Table:
@@ -177,8 +177,14 @@ class Numbers:
             for high, low in zip(self.highs.tolist(), self.lows.tolist(), strict=True)
         ]
 
+    @cached_property
+    def _few(self) -> list[int | float] | None:
+        return self.values() if len(self) <= FEW else None
+
     def rank(self, value: int | float) -> int:
         """How many of them are not above a value."""
+        if self._few is not None:
+            return bisect_right(self._few, value)
         if type(value) is float or -_EXACT_AS_FLOAT <= value <= _EXACT_AS_FLOAT:
             rank: int = ranking_kernel("rank_pair")(float(value), 0, self.highs, self.lows)
             return rank

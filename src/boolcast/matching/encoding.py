@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from boolcast.errors import EventError
 from boolcast.matching.ranks import RankSpace
+from boolcast.matching.segments import Segment
 from boolcast.matching.spaces import Spaces
 from boolcast.model.arrow import columns_of
 from boolcast.model.events import Event
@@ -88,15 +89,13 @@ NO_TEXTS = np.zeros(0, dtype=np.uint32)
 NO_OFFSETS = np.zeros((1, 2), dtype=np.int64)
 
 
-def encode_event(event: Event, spaces: Spaces, text_columns: NDArray[np.int32]) -> Encoded:
+def encode_event(event: Event, spaces: Spaces, segment: Segment) -> Encoded:
     """One event; what costs is Python's own work, so it is kept short."""
-    ranks = [
-        space.rank(event.get(name)) for name, space in zip(spaces.names, spaces.spaces, strict=True)
-    ]
-    row = np.array([ranks], dtype=np.int32)
-    if (text_columns >= 0).any():
-        return Columns.of_events([event]).encode(spaces, text_columns)
-    return Encoded(row, NO_TEXTS, NO_OFFSETS)
+    if segment.has_patterns:
+        return Columns.of_events([event]).encode(spaces, segment.text_columns)
+    get = event.get
+    ranks = [[rank(get(name)) for name, rank in spaces.ranks]]
+    return Encoded(np.array(ranks, dtype=np.int32), NO_TEXTS, NO_OFFSETS)
 
 
 def _check_text(name: str, array: pa.Array) -> None:

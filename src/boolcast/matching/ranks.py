@@ -24,6 +24,7 @@ from boolcast.matching.constants import (
     BEFORE,
     EMPTY_NUMBERS,
     EMPTY_STRINGS,
+    FEW,
     Numbers,
     Strings,
     buffers_of,
@@ -35,9 +36,6 @@ Places = NDArray[np.int32]
 _END: Final = TIMESTAMP + 1
 _TRUE: Final = _END + 1
 """The bit of the cut between false and true, behind those of the kinds."""
-
-_SMALL: Final = 1_024
-"""So many strings are looked up by Python when they come singly: a kernel costs a call."""
 
 _NOTHING_NULL: Final = np.zeros(0, dtype=np.bool_)
 
@@ -192,6 +190,13 @@ class RankSpace:
 
     def string_rank(self, text: str) -> int:
         """The rank of a string: known constants by a look-up, others by their place."""
+        few = self._few
+        if few is not None:
+            known = few.get(text)
+            if known is not None:
+                return known
+            if not self.is_ordered:
+                return self.string + self.strings.cuts
         if not text:
             return self.string
         data = text.encode()
@@ -199,6 +204,15 @@ class RankSpace:
             np.frombuffer(data, np.uint8), 0, len(data), *self._search
         )
         return self.string + rank
+
+    @cached_property
+    def _few(self) -> dict[str, int] | None:
+        """The ranks of the constants, where they are few."""
+        if len(self.strings) > FEW:
+            return None
+        flags, starts = self.strings.flags, self.strings.starts[:-1]
+        ranks = self.string + starts + (flags & BEFORE)
+        return dict(zip(self.strings.texts(), ranks.tolist(), strict=True))
 
     def prepare(self) -> None:
         """Make what a search needs beforehand, so that none has to wait for it."""

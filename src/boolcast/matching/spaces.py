@@ -26,6 +26,7 @@ class Spaces:
         self.names = tuple(spaces)
         self.index = {name: number for number, name in enumerate(self.names)}
         self.spaces = tuple(spaces.values())
+        self.ranks = tuple((name, space.rank) for name, space in spaces.items())
 
     @classmethod
     def of(cls, groups: Sequence[ShapeGroup]) -> "Spaces":
