@@ -179,8 +179,7 @@ class Matcher:
         if state.pending:
             self._looks += len(state.pending)
             if self._looks > _PENDING_PATIENCE:
-                with self._lock:
-                    self._flush()
+                self._tidy_up()
         return found
 
     def match_batch(self, events: Events) -> pa.RecordBatchReader:
@@ -246,13 +245,22 @@ class Matcher:
         segments, _, version = self._state
         self._looks = 0
         self._state = _State((*segments, live), (), version)
-        if merging.choose(self._state.segments) and self._merging.acquire(blocking=False):
-            threading.Thread(
-                target=self._merge_in_background, name="boolcast-merge", daemon=True
-            ).start()
+        if merging.choose(self._state.segments):
+            self._tidy_up()
 
-    def _merge_in_background(self) -> None:
+    def _tidy_up(self) -> None:
+        """Index what is pending if it was looked at often, and merge, in the background.
+
+        Not in the thread that found out: it may be one that matches, and should not wait.
+        """
+        if self._merging.acquire(blocking=False):
+            threading.Thread(target=self._tidy_up_now, name="boolcast-merge", daemon=True).start()
+
+    def _tidy_up_now(self) -> None:
         try:
+            if self._looks > _PENDING_PATIENCE:
+                with self._lock:
+                    self._flush()
             while chosen := merging.choose(self._state.segments):
                 self._merge(chosen)
         finally:

@@ -16,6 +16,17 @@ def ranking_kernel(name: str) -> Callable[..., Any]:
         return compiled(name)
 
 
+@cache
+def copy_runs_kernel() -> Callable[..., None]:
+    """The kernel of `kernels.building`."""
+    with Announcement():
+        from boolcast.matching.kernels.building import (  # noqa: PLC0415 - imports numba
+            compiled_copy_runs,
+        )
+
+        return compiled_copy_runs()
+
+
 class Announcement:
     """Tells on stderr why the first use in an installation takes long, if it does."""
 

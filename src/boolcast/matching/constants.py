@@ -91,12 +91,9 @@ class Strings:
 
     def texts(self) -> list[str]:
         """The strings as Python's."""
-        return [
-            bytes(self.data[begin:end]).decode()
-            for begin, end in zip(
-                self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True
-            )
-        ]
+        buffers = pa.py_buffer(self.offsets), pa.py_buffer(self.data)
+        texts: list[str] = pa.LargeStringArray.from_buffers(len(self), *buffers).to_pylist()
+        return texts
 
     def places(self, cuts: Sequence[str]) -> Numbers32:
         """For cuts that are among these, given as strings, the number of cuts up to each."""

@@ -1,8 +1,8 @@
 """A live segment as arrays and metadata for the index store, and back.
 
-The arrays of the index are stored as they are and mapped into memory again. So are those of
-the rank spaces and of the groups' constants, end to end for all attributes and all groups: the
-counts in the metadata, one array of MessagePack, say where to cut them up.
+The arrays of the index are stored as they are, in one file, and mapped into memory again. So
+are those of the rank spaces and of the groups' constants, end to end for all attributes and all
+groups: the counts in the description, which is MessagePack, say where to cut them up.
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ from boolcast.filters.parsing import parse
 from boolcast.matching.columns import RankedGroup
 from boolcast.matching.constants import Numbers, Strings, Table
 from boolcast.matching.live import LiveSegment
+from boolcast.matching.packing import Section, pack, unpack
 from boolcast.matching.ranks import RankSpace
 from boolcast.matching.segments import Segment
 from boolcast.matching.shapes import Inner, Shape, Test
 from boolcast.matching.snapshots import StoredSegment, pack_strings, unpack_strings
 from boolcast.matching.spaces import Spaces
 
-_ARRAYS: Final = Segment._fields
 _SPACE_ARRAYS: Final = (
     "number_highs",
     "number_lows",
@@ -57,7 +57,8 @@ class _Group(msgspec.Struct, array_like=True):
     widths: list[int]
 
 
-class _Metadata(msgspec.Struct):
+class _Description(msgspec.Struct):
+    sections: list[Section]
     spaces: list[_Space]
     groups: list[_Group]
     residuals: list[int]
@@ -86,15 +87,15 @@ def to_stored(live: LiveSegment) -> StoredSegment:
         )
         for group in live.groups
     ]
-    metadata = _Metadata(spaces, groups, sorted(live.residuals))
     constants = [part.reshape(-1) for group in live.groups for part in (group.slots, *group.bounds)]
     subscriptions, subscription_bytes = pack_strings(live.subscriptions)
     texts, text_bytes = pack_strings(live.texts)
-    arrays: dict[str, NDArray[Any]] = {name: getattr(live.segment, name) for name in _ARRAYS}
-    arrays |= space_arrays
-    arrays |= {
+    index, sections = pack(live.segment._asdict() | space_arrays)
+    description = _Description(sections, spaces, groups, sorted(live.residuals))
+    arrays: dict[str, NDArray[Any]] = {
+        "index": index,
         "constants": np.concatenate([*constants, np.zeros(0, np.int32)]),
-        "description": np.frombuffer(msgspec.msgpack.encode(metadata), dtype=np.uint8),
+        "description": np.frombuffer(msgspec.msgpack.encode(description), dtype=np.uint8),
         "subscriptions": subscriptions,
         "subscription_bytes": subscription_bytes,
         "texts": texts,
@@ -107,20 +108,21 @@ def from_stored(stored: StoredSegment, first_sequence: int) -> LiveSegment:
     """The segment again, its index mapped into memory."""
     arrays = stored.arrays
     try:
-        metadata = msgspec.msgpack.decode(arrays["description"].tobytes(), type=_Metadata)
-        segment = Segment(**{name: arrays[name] for name in _ARRAYS})
-        spaces = _joined(metadata.spaces, arrays)
+        description = msgspec.msgpack.decode(arrays["description"].tobytes(), type=_Description)
+        index = unpack(arrays["index"], description.sections)
+        segment = Segment(**{name: index[name] for name in Segment._fields})
+        spaces = _joined(description.spaces, index)
         texts = unpack_strings(arrays["texts"], arrays["text_bytes"])
         subscriptions = unpack_strings(arrays["subscriptions"], arrays["subscription_bytes"])
-    except (KeyError, msgspec.DecodeError) as error:
+    except (KeyError, ValueError, msgspec.DecodeError) as error:
         raise StoreError(f"not a segment of a match index: {error}; save it again") from None
     return LiveSegment(
         spaces,
-        _groups(metadata.groups, arrays["constants"]),
+        _groups(description.groups, arrays["constants"]),
         np.arange(first_sequence, first_sequence + len(texts)),
         subscriptions,
         texts,
-        {slot: parse(texts[slot], limits=_UNLIMITED) for slot in metadata.residuals},
+        {slot: parse(texts[slot], limits=_UNLIMITED) for slot in description.residuals},
         segment,
     )
 
