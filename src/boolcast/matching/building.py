@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boolcast.matching.columns import RankedGroup
-from boolcast.matching.compiled import copy_runs_kernel
+from boolcast.matching.compiled import building_kernel
 from boolcast.matching.segments import (
     INTERVAL,
     INTERVALS,
@@ -117,12 +117,10 @@ class _Builder:
         if not code:
             return np.full(len(rows), -1)
         constants = np.concatenate([group.bounds[test][rows] for test, _, _ in code], axis=1)
-        packed = np.ascontiguousarray(constants)
-        view = packed.view(np.dtype((np.void, packed.itemsize * packed.shape[1]))).reshape(-1)
-        _, first, which = np.unique(view, return_index=True, return_inverse=True)
+        first, which = _numbered(constants)
         if 2 * len(first) <= len(rows) or len(rows) == 1:
             numbers = self.shared.add(self.operands.code(group, rows[first], code))
-            return numbers[which.reshape(-1)]
+            return numbers[which]
         return -2 - self.own.add(self.operands.code(group, rows, code))
 
     def _post(
@@ -322,12 +320,22 @@ class _Programs:
         sizes = lengths[sequence]
         ends = np.cumsum(sizes)
         laid_out = np.empty((int(sizes.sum()), 4), dtype=np.int32)
-        copy_runs_kernel()(code, starts[sequence], sizes, laid_out)
+        building_kernel("copy_runs")(code, starts[sequence], sizes, laid_out)
         renumbered = np.where(
             order >= 0, number[np.maximum(order, 0)] if len(number) else order, order
         )
         program_starts = np.concatenate([[0], ends]).astype(np.int32)
         return laid_out, program_starts, renumbered
+
+
+def _numbered(rows: NDArray[np.int32]) -> tuple[Integers, Integers]:
+    """The first row of each different kind, and for each row which kind it is."""
+    table = np.zeros(1 << (2 * len(rows)).bit_length(), dtype=np.int32)
+    first = np.empty(len(rows), dtype=np.int64)
+    which = np.empty(len(rows), dtype=np.int64)
+    rows = np.ascontiguousarray(rows)
+    count = building_kernel("number_rows")(rows, table, first, which)
+    return first[:count], which
 
 
 def _any_of_each(flags: Integers, starts: Integers) -> NDArray[np.uint8]:

@@ -17,14 +17,12 @@ def ranking_kernel(name: str) -> Callable[..., Any]:
 
 
 @cache
-def copy_runs_kernel() -> Callable[..., None]:
-    """The kernel of `kernels.building`."""
+def building_kernel(name: str) -> Callable[..., Any]:
+    """A kernel of `kernels.building`, by its name there."""
     with Announcement():
-        from boolcast.matching.kernels.building import (  # noqa: PLC0415 - imports numba
-            compiled_copy_runs,
-        )
+        from boolcast.matching.kernels.building import compiled  # noqa: PLC0415 - imports numba
 
-        return compiled_copy_runs()
+        return compiled(name)
 
 
 class Announcement:

@@ -25,6 +25,7 @@ from boolcast.matching.constants import (
     EMPTY_NUMBERS,
     EMPTY_STRINGS,
     FEW,
+    NO_BYTES,
     Numbers,
     Strings,
     buffers_of,
@@ -197,12 +198,9 @@ class RankSpace:
                 return known
             if not self.is_ordered:
                 return self.string + self.strings.cuts
-        if not text:
-            return self.string
         data = text.encode()
-        rank: int = ranking_kernel("rank_string")(
-            np.frombuffer(data, np.uint8), 0, len(data), *self._search
-        )
+        array = np.frombuffer(data, np.uint8) if data else NO_BYTES
+        rank: int = ranking_kernel("rank_string")(array, 0, len(data), *self._search)
         return self.string + rank
 
     @cached_property
