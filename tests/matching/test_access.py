@@ -316,7 +316,7 @@ def test_short_circuit_code_does_what_the_filter_does(node: Node, members: dict[
         return
     truths = []
     for test, cuts in zip(shape.tests, constants, strict=True):
-        space = RankSpace(cuts)
+        space = RankSpace.of_cuts(cuts)
         value = event.get(test.attribute)
         inside = sum(space.place[cut] <= space.rank(value) for cut in cuts) % 2 == 1
         if test.pattern is not None and inside:
@@ -343,7 +343,7 @@ def test_ranks_order_as_values_do(constants: list[object], value: object):
         and not (isinstance(constant, float) and math.isinf(constant))
         for cut in (before(constant), after(constant))
     ]
-    space = RankSpace(places)
+    space = RankSpace.of_cuts(places)
     converted = value_from_python(value)
     for constant in known:
         if isinstance(constant, float) and math.isinf(constant):

@@ -17,20 +17,20 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 FIRST_MATCH = """
 import sys
 from boolcast import Matcher
-from boolcast.matching import searching
-searching._PATIENCE_S = float(sys.argv[1])
+from boolcast.matching import compiled
+compiled._PATIENCE_S = float(sys.argv[1])
 matcher = Matcher()
 matcher.add("s", "a = 1 and b like 'x%'")
 matcher.merge()
 assert matcher.match({"a": 1, "b": "xy"}) == ["s"]
-from boolcast.matching.kernels.access import match_events
-stats = match_events.stats
+from boolcast.matching.kernels.access import match_event
+stats = match_event.stats
 print(stats.cache_path, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()), sep="\\n")
 """
 READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
 FULL = 'mount -t tmpfs -o size=8k none "$1" && shift && exec "$@"'
 
-ANNOUNCEMENT = "boolcast: compiling the match kernel, once in an installation …"
+ANNOUNCEMENT = "boolcast: compiling the match kernels, once in an installation …"
 WARNING = "boolcast: compiled kernels cannot be kept here"
 
 

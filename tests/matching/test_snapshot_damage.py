@@ -147,7 +147,7 @@ def test_an_unknown_format_is_refused(store, monkeypatch):
     body = msgspec.json.encode({"format": 7, "something": "else"})
     envelope = {"checksum": snapshots._checksum(body), "manifest": msgspec.Raw(body)}
     store.put_if_absent("versions/00000002.json", msgspec.json.encode(envelope))
-    with pytest.raises(StoreError, match=r"00000002\.json.* has format 7.* reads format 1"):
+    with pytest.raises(StoreError, match=r"00000002\.json.* has format 7.* reads format 2"):
         load(store)
     with pytest.raises(StoreError, match="has format 7"):
         collect(store, keep=1)

@@ -165,7 +165,7 @@ class Matcher:
         self._seen += 1
         found: list[str] = []
         for live in state.segments:
-            encoded = encode_event(converted, live.spaces, live.segment.text_columns)
+            encoded = encode_event(converted, live.spaces, live.segment)
             for hits in search(live, encoded, state.version):
                 slots = hits.slots
                 if len(hits.unsure):
@@ -181,8 +181,7 @@ class Matcher:
         if state.pending:
             self._looks += len(state.pending)
             if self._looks > _PENDING_PATIENCE:
-                with self._lock:
-                    self._flush()
+                self._tidy_up()
         return found
 
     def match_batch(self, events: Events) -> pa.RecordBatchReader:
@@ -252,15 +251,27 @@ class Matcher:
         segments, _, version = self._state
         self._looks = 0
         self._state = _State((*segments, live), (), version + 1)
-        if merging.choose(self._state.segments) and self._merging.acquire(blocking=False):
+        if merging.choose(self._state.segments):
+            self._tidy_up()
+
+    def _tidy_up(self) -> None:
+        """Index what is pending if it was looked at often, and merge, in the background.
+
+        Not in the thread that found out: it may be one that matches, and should not wait.
+        """
+        if self._merging.acquire(blocking=False):
+            thread = threading.Thread(target=self._tidy_up_now, name="boolcast-merge", daemon=True)
             try:
-                threading.Thread(target=self._merge_in_background, daemon=True).start()
+                thread.start()
             except RuntimeError:
                 # No thread is to be had: the next segment gives another occasion.
                 self._merging.release()
 
-    def _merge_in_background(self) -> None:
+    def _tidy_up_now(self) -> None:
         try:
+            if self._looks > _PENDING_PATIENCE:
+                with self._lock:
+                    self._flush()
             while chosen := merging.choose(self._state.segments):
                 self._merge(chosen)
         finally:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boolcast.matching.columns import RankedGroup
+from boolcast.matching.compiled import building_kernel
 from boolcast.matching.segments import (
     INTERVAL,
     INTERVALS,
@@ -116,12 +117,10 @@ class _Builder:
         if not code:
             return np.full(len(rows), -1)
         constants = np.concatenate([group.bounds[test][rows] for test, _, _ in code], axis=1)
-        packed = np.ascontiguousarray(constants)
-        view = packed.view(np.dtype((np.void, packed.itemsize * packed.shape[1]))).reshape(-1)
-        _, first, which = np.unique(view, return_index=True, return_inverse=True)
+        first, which = _numbered(constants)
         if 2 * len(first) <= len(rows) or len(rows) == 1:
             numbers = self.shared.add(self.operands.code(group, rows[first], code))
-            return numbers[which.reshape(-1)]
+            return numbers[which]
         return -2 - self.own.add(self.operands.code(group, rows, code))
 
     def _post(
@@ -202,9 +201,8 @@ class _Builder:
         masks = np.zeros(len(self.spaces.names), dtype=np.int64)
         bases = np.zeros((len(self.spaces.names), LEVELS), dtype=np.int64)
         size = 0
-        for attribute, level in np.unique(
-            np.stack([postings.attribute, postings.level], axis=1), axis=0
-        ).tolist():
+        in_use = np.flatnonzero(np.bincount(postings.attribute * LEVELS + postings.level))
+        for attribute, level in (divmod(each, LEVELS) for each in in_use.tolist()):
             masks[attribute] |= 1 << level
             bases[attribute, level] = size
             size += (self.spaces.spaces[attribute].size >> level) + 2
@@ -321,12 +319,23 @@ class _Programs:
         number[sequence] = np.arange(len(sequence))
         sizes = lengths[sequence]
         ends = np.cumsum(sizes)
-        rows = np.repeat(starts[sequence] - (ends - sizes), sizes) + np.arange(sizes.sum())
+        laid_out = np.empty((int(sizes.sum()), 4), dtype=np.int32)
+        building_kernel("copy_runs")(code, starts[sequence], sizes, laid_out)
         renumbered = np.where(
             order >= 0, number[np.maximum(order, 0)] if len(number) else order, order
         )
         program_starts = np.concatenate([[0], ends]).astype(np.int32)
-        return code[rows.astype(np.int64)], program_starts, renumbered
+        return laid_out, program_starts, renumbered
+
+
+def _numbered(rows: NDArray[np.int32]) -> tuple[Integers, Integers]:
+    """The first row of each different kind, and for each row which kind it is."""
+    table = np.zeros(1 << (2 * len(rows)).bit_length(), dtype=np.int32)
+    first = np.empty(len(rows), dtype=np.int64)
+    which = np.empty(len(rows), dtype=np.int64)
+    rows = np.ascontiguousarray(rows)
+    count = building_kernel("number_rows")(rows, table, first, which)
+    return first[:count], which
 
 
 def _any_of_each(flags: Integers, starts: Integers) -> NDArray[np.uint8]:
@@ -343,9 +352,24 @@ def _cuts(root: Inner | int, chances: NDArray[np.float64]) -> Iterator[tuple[Int
     if not choices:
         yield np.arange(len(chances)), _chosen_tests(root, iter(()))
         return
-    distinct, which = np.unique(np.stack(choices, axis=1), axis=0, return_inverse=True)
-    for number, chosen in enumerate(distinct.tolist()):
-        yield np.flatnonzero(which.reshape(-1) == number), _chosen_tests(root, iter(chosen))
+    _, first, which = np.unique(_row_numbers(choices), return_index=True, return_inverse=True)
+    for number, row in enumerate(first.tolist()):
+        chosen = (int(choice[row]) for choice in choices)
+        yield np.flatnonzero(which == number), _chosen_tests(root, chosen)
+
+
+def _row_numbers(columns: Sequence[Integers]) -> Integers:
+    """A number for each row, equal where rows are; numpy's own sort of rows stops other threads."""
+    numbers = columns[0]
+    bound = int(numbers.max(initial=0)) + 1
+    for column in columns[1:]:
+        width = int(column.max(initial=0)) + 1
+        if bound * width >= 1 << 62:
+            distinct, numbers = np.unique(numbers, return_inverse=True)
+            bound = len(distinct)
+        numbers = numbers * width + column
+        bound *= width
+    return numbers
 
 
 def _cost(

@@ -373,7 +373,7 @@ def _fitting(leaf: Like | StringTest | Matches) -> Callable[[str], bool]:
 
 def _space(rows: Mapping[int, Cuts]) -> RankSpace:
     cuts: set[Cut] = set()
-    return RankSpace(cuts.union(*rows.values()))
+    return RankSpace.of_cuts(cuts.union(*rows.values()))
 
 
 def _posted(indexes: Sequence[tuple[RankSpace, Mapping[int, Cuts]]]) -> Indexes:

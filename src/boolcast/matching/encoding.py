@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from boolcast.errors import EventError
 from boolcast.matching.ranks import RankSpace
+from boolcast.matching.segments import Segment
 from boolcast.matching.spaces import Spaces
 from boolcast.model.arrow import columns_of
 from boolcast.model.events import Event
@@ -88,15 +89,13 @@ NO_TEXTS = np.zeros(0, dtype=np.uint32)
 NO_OFFSETS = np.zeros((1, 2), dtype=np.int64)
 
 
-def encode_event(event: Event, spaces: Spaces, text_columns: NDArray[np.int32]) -> Encoded:
+def encode_event(event: Event, spaces: Spaces, segment: Segment) -> Encoded:
     """One event; what costs is Python's own work, so it is kept short."""
-    ranks = [
-        space.rank(event.get(name)) for name, space in zip(spaces.names, spaces.spaces, strict=True)
-    ]
-    row = np.array([ranks], dtype=np.int32)
-    if (text_columns >= 0).any():
-        return Columns.of_events([event]).encode(spaces, text_columns)
-    return Encoded(row, NO_TEXTS, NO_OFFSETS)
+    if segment.has_patterns:
+        return Columns.of_events([event]).encode(spaces, segment.text_columns)
+    get = event.get
+    ranks = [[rank(get(name)) for name, rank in spaces.ranks]]
+    return Encoded(np.array(ranks, dtype=np.int32), NO_TEXTS, NO_OFFSETS)
 
 
 def _check_text(name: str, array: pa.Array) -> None:
@@ -120,9 +119,11 @@ def _ranks(space: RankSpace, column: pa.Array | Sequence[EventValue | None]) -> 
         return np.array([space.rank(value) for value in column], dtype=np.int32)
     kind = column.type
     if pa.types.is_dictionary(kind):
+        if len(column.dictionary) > len(column):
+            return _ranks(space, column.dictionary_decode())
         return _dictionary_ranks(space, column)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return _dictionary_ranks(space, column.dictionary_encode())
+        return space.string_ranks(column)
     ranks = _ranks_of_numbers(space, column)
     if ranks is not None:
         return ranks
@@ -133,18 +134,18 @@ def _ranks(space: RankSpace, column: pa.Array | Sequence[EventValue | None]) -> 
 
 
 def _ranks_of_numbers(space: RankSpace, column: pa.Array) -> NDArray[Any] | None:
-    """The ranks of integers, floats and timestamps as a whole; None where that is not exact."""
+    """The ranks of integers, floats and timestamps as a whole; None for other types."""
     kind = column.type
-    ranks: NDArray[Any] | None = None
+    ranks: NDArray[Any]
     if pa.types.is_integer(kind) and kind != pa.uint64():
-        ranks = space.integer_ranks(_filled(column).astype(np.int64))
+        ranks = space.integer_ranks(_filled(column).astype(np.int64, copy=False))
     elif pa.types.is_float64(kind) or pa.types.is_float32(kind):
-        values = _filled(column).astype(np.float64)
-        if not np.isnan(values).any():
-            ranks = space.float_ranks(values)
+        ranks = space.float_ranks(_filled(column).astype(np.float64, copy=False))
     elif pa.types.is_timestamp(kind) and kind.unit == "us":
         ranks = space.timestamp_ranks(_filled(column.cast(pa.int64())))
-    if ranks is None or not column.null_count:
+    else:
+        return None
+    if not column.null_count:
         return ranks
     valid = column.is_valid().to_numpy(zero_copy_only=False)
     return np.where(valid, ranks, space.rank(None))
@@ -164,11 +165,11 @@ def _dictionary_ranks(space: RankSpace, column: pa.DictionaryArray) -> NDArray[n
     """The rank of each distinct value, looked up once; one more entry stands for null."""
     values = column.dictionary
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-        table = space.string_ranks(values.to_pylist())
+        known = space.string_ranks(values)
     else:
-        table = [space.rank(value) for value in _python_values(values)]
-    missing = len(table)
-    table.append(space.rank(None))
+        known = np.array([space.rank(value) for value in _python_values(values)], dtype=np.int32)
+    missing = len(known)
+    table = np.append(known, np.int32(space.rank(None)))
     indices = column.indices
     if indices.null_count:
         indices = (
@@ -176,7 +177,7 @@ def _dictionary_ranks(space: RankSpace, column: pa.DictionaryArray) -> NDArray[n
             if _fits(missing, indices.type)
             else (indices.cast(pa.int64()).fill_null(missing))
         )
-    ranks: NDArray[np.int32] = np.array(table, dtype=np.int32)[indices.to_numpy()]
+    ranks: NDArray[np.int32] = table[indices.to_numpy()]
     return ranks
 
 

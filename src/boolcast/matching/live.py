@@ -104,7 +104,7 @@ class LiveSegment:
         cls, segments: Sequence["LiveSegment"], version: int, selectivity: Selectivity
     ) -> "LiveSegment":
         """One segment of all that is alive at the version."""
-        spaces = Spaces.united([each.spaces for each in segments])
+        spaces, maps = Spaces.united([each.spaces for each in segments])
         alive = [np.flatnonzero(each.dead_since > version) for each in segments]
         sequence = np.concatenate(
             [each.sequence[kept] for each, kept in zip(segments, alive, strict=True)]
@@ -117,13 +117,12 @@ class LiveSegment:
         subscriptions: list[str] = []
         texts: list[str] = []
         begin = 0
-        for each, kept in zip(segments, alive, strict=True):
+        for each, kept, moves in zip(segments, alive, maps, strict=True):
             slots = np.full(len(each.sequence), -1, dtype=np.int32)
             slots[kept] = place[begin : begin + len(kept)]
             begin += len(kept)
-            maps = spaces.maps_from(each.spaces)
             for group in each.groups:
-                moved = _kept(spaces.moved(group, maps), slots)
+                moved = _kept(spaces.moved(group, moves), slots)
                 if len(moved.slots):
                     parts.setdefault(group.shape, []).append(moved)
             residuals |= {int(slots[s]): f for s, f in each.residuals.items() if slots[s] >= 0}

@@ -4,53 +4,174 @@ Every predicate on an attribute, whatever its kind, is a set of intervals betwee
 `algebra.cuts`). Number the places between the cuts of all filters, and an event's value is
 one small integer, and each predicate a comparison of integers. What is exact in the order of
 all values, integers against floats and strings by code point included, stays exact.
+
+The cuts of a space are arrays: a bit for each kind that has a cut where it begins, and the
+constants of `matching.constants`. So a space is stored, mapped and united with others as it is.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from boolcast.algebra.cuts import BOOLEAN, MISSING, NUMBER, OPAQUE, STRING, TIMESTAMP, Cut
+from boolcast.matching.compiled import ranking_kernel
+from boolcast.matching.constants import (
+    AFTER,
+    BEFORE,
+    EMPTY_NUMBERS,
+    EMPTY_STRINGS,
+    FEW,
+    NO_BYTES,
+    Numbers,
+    Strings,
+    buffers_of,
+)
 from boolcast.model.values import EventValue, Opaque, Timestamp
 
-_EXACT_AS_FLOAT: Final = 2**53
+Places = NDArray[np.int32]
+
+_END: Final = TIMESTAMP + 1
+_TRUE: Final = _END + 1
+"""The bit of the cut between false and true, behind those of the kinds."""
+
+_NOTHING_NULL: Final = np.zeros(0, dtype=np.bool_)
 
 
 class RankSpace:
-    """The cuts of one attribute, sorted. Rank r lies behind r cuts; missing has a rank too."""
+    """The cuts of one attribute. Rank r lies behind r cuts; missing has a rank too.
 
-    def __init__(self, cuts: Iterable[Cut], *, is_ordered: bool = True) -> None:
-        """Where no string's place matters but only equality, `is_ordered` may be false."""
+    `marks` has a bit for each kind that has a cut at its begin. Where no string's place matters
+    but only equality, `is_ordered` may be false.
+    """
+
+    def __init__(
+        self,
+        marks: int,
+        numbers: Numbers,
+        strings: Strings,
+        timestamps: Numbers,
+        *,
+        is_ordered: bool = True,
+    ) -> None:
+        self.marks = marks | 1 << MISSING
+        self.numbers = numbers
+        self.strings = strings
+        self.timestamps = timestamps
         self.is_ordered = is_ordered
-        self.cuts: list[Cut] = sorted({(MISSING,), *cuts})
-        self.size = len(self.cuts) + 1
-        self.place = {cut: index + 1 for index, cut in enumerate(self.cuts)}
-        self._base = {
-            rank: bisect_right(self.cuts, (rank,))
-            for rank in (MISSING, OPAQUE, BOOLEAN, NUMBER, STRING, TIMESTAMP)
-        }
-        self.numbers = self._keys(NUMBER)
-        self.timestamps = np.array(self._keys(TIMESTAMP), dtype=np.int64)
-        self.strings = self._keys(STRING)
-        base = self._base[STRING]
-        self._known: dict[str | None, int] = {
-            text: base + index + 1 for index, text in enumerate(self.strings)
-        }
-        self._is_float_exact = all(
-            isinstance(key, float) or abs(key) <= _EXACT_AS_FLOAT for key in self.numbers
+        bits = [self.marks >> kind & 1 for kind in range(_TRUE + 1)]
+        self.opaque = 1 + bits[OPAQUE]
+        self.boolean = self.opaque + bits[BOOLEAN]
+        self.number = self.boolean + bits[_TRUE] + bits[NUMBER]
+        self.string = self.number + len(numbers) + bits[STRING]
+        self.timestamp = self.string + strings.cuts + bits[TIMESTAMP]
+        self.size = self.timestamp + len(timestamps) + bits[_END] + 1
+
+    @classmethod
+    def of_cuts(cls, cuts: Iterable[Cut], *, is_ordered: bool = True) -> "RankSpace":
+        """The space of some cuts, in any order."""
+        marks = 0
+        constants: dict[int, set[Any]] = {NUMBER: set(), STRING: set(), TIMESTAMP: set()}
+        for cut in cuts:
+            kind = cut[0]
+            if len(cut) == 1:
+                marks |= 1 << kind
+            elif kind == BOOLEAN:
+                marks |= 1 << _TRUE
+            else:
+                constants[kind].add(cut[1])
+        numbers, strings, timestamps = (constants[k] for k in (NUMBER, STRING, TIMESTAMP))
+        return cls(
+            marks,
+            Numbers.of(list(numbers)) if numbers else EMPTY_NUMBERS,
+            Strings.of_cuts(list(strings)) if strings else EMPTY_STRINGS,
+            Numbers.of(list(timestamps)) if timestamps else EMPTY_NUMBERS,
+            is_ordered=is_ordered,
         )
-        self._floats = np.array([float(key) for key in self.numbers], dtype=np.float64)
 
-    def _keys(self, rank: int) -> list[Any]:
-        return [cut[1] for cut in self.cuts if cut[0] == rank and len(cut) > 1]
+    @cached_property
+    def place(self) -> dict[Cut, int]:
+        """The place of each cut, for who has few of them."""
+        bits = [kind for kind in range(_END + 1) if self.marks >> kind & 1]
+        cuts: list[Cut] = [(kind,) for kind in bits]
+        if self.marks >> _TRUE & 1:
+            cuts.append((BOOLEAN, True))
+        cuts += [(NUMBER, value) for value in self.numbers.values()]
+        for text, flags in zip(self.strings.texts(), self.strings.flags.tolist(), strict=True):
+            if flags & BEFORE:
+                cuts.append((STRING, text))
+            if flags & AFTER:
+                cuts.append((STRING, text + "\0"))
+        cuts += [(TIMESTAMP, int(value)) for value in self.timestamps.values()]
+        return dict(zip(cuts, self.places(cuts).tolist(), strict=True))
 
-    def map_from(self, other: "RankSpace") -> NDArray[np.int32]:
-        """For each bound in a space whose cuts are among these, the same bound here."""
-        places = [0, *(self.place[cut] for cut in other.cuts), self.size]
-        return np.array(places, dtype=np.int32)
+    def places(self, cuts: Sequence[Cut]) -> Places:
+        """The places of cuts that are among those of the space: the ranks just behind them."""
+        places = np.empty(len(cuts), dtype=np.int32)
+        kinds = np.fromiter((cut[0] for cut in cuts), np.int8, len(cuts))
+        marks = np.fromiter((len(cut) == 1 or cut[0] == BOOLEAN for cut in cuts), bool, len(cuts))
+        for kind in (NUMBER, STRING, TIMESTAMP):
+            chosen = np.flatnonzero((kinds == kind) & ~marks)
+            if len(chosen):
+                places[chosen] = self._places_of(kind, [cuts[at][1] for at in chosen.tolist()])
+        for at in np.flatnonzero(marks).tolist():
+            places[at] = self.place_of_mark(cuts[at])
+        return places
+
+    def _places_of(self, kind: int, values: list[Any]) -> Places:
+        if kind == STRING:
+            return self.string + self.strings.places(values)
+        known, base = (
+            (self.numbers, self.number) if kind == NUMBER else (self.timestamps, self.timestamp)
+        )
+        return base + known.ranks(values)
+
+    def place_of_mark(self, cut: Cut) -> int:
+        """The place where a kind begins, or where true does."""
+        if cut[1:]:
+            return self.boolean + 1
+        begins = (1, self.opaque, self.boolean, self.number, self.string, self.timestamp)
+        return (*begins, self.size - 1)[cut[0]]
+
+    def united(self, other: "RankSpace") -> tuple["RankSpace", Places, Places]:
+        """The space of both, and for each of them the maps of its bounds into it."""
+        numbers = self.numbers.united(other.numbers)
+        strings = self.strings.united(other.strings)
+        timestamps = self.timestamps.united(other.timestamps)
+        space = RankSpace(
+            self.marks | other.marks,
+            numbers[0],
+            strings[0],
+            timestamps[0],
+            is_ordered=self.is_ordered or other.is_ordered,
+        )
+        return (
+            space,
+            self.map_to(space, numbers[1], strings[1], timestamps[1]),
+            other.map_to(space, numbers[2], strings[2], timestamps[2]),
+        )
+
+    def map_to(
+        self, space: "RankSpace", numbers: Places, strings: Places, timestamps: Places
+    ) -> Places:
+        """For each bound here the same bound there, given where the constants went."""
+        bounds = np.zeros(self.size + 1, dtype=np.int32)
+        for kind in range(_END + 1):
+            if self.marks >> kind & 1:
+                bounds[self.place_of_mark((kind,))] = space.place_of_mark((kind,))
+        if self.marks >> _TRUE & 1:
+            bounds[self.boolean + 1] = space.boolean + 1
+        for begin, places in (
+            (self.number, space.number + numbers + 1),
+            (self.string, space.string + self.strings.moved_cuts(space.strings, strings)),
+            (self.timestamp, space.timestamp + timestamps + 1),
+        ):
+            bounds[begin + 1 : begin + 1 + len(places)] = places
+        bounds[self.size] = space.size
+        return bounds
 
     def rank(self, value: EventValue | None) -> int:
         """The rank of one value; None stands for missing."""
@@ -58,51 +179,82 @@ class RankSpace:
         if kind is str:
             return self.string_rank(value)  # type: ignore[arg-type]
         if kind is float or kind is int:
-            return self._base[NUMBER] + bisect_right(self.numbers, value)
+            return self.number + self.numbers.rank(value)  # type: ignore[arg-type]
         if value is None:
-            return self._base[MISSING]
+            return 1
         if kind is bool:
-            return self._base[BOOLEAN] + (value is True and (BOOLEAN, True) in self.place)
+            return self.boolean + (value is True and self.marks >> _TRUE & 1)
         if isinstance(value, Timestamp):
-            place = int(np.searchsorted(self.timestamps, value.microseconds, side="right"))
-            return self._base[TIMESTAMP] + place
+            return self.timestamp + self.timestamps.rank(value.microseconds)
         assert isinstance(value, Opaque)
-        return self._base[OPAQUE]
+        return self.opaque
 
     def string_rank(self, text: str) -> int:
         """The rank of a string: known constants by a look-up, others by their place."""
-        known = self._known.get(text)
-        return self._unknown_rank(text) if known is None else known
+        few = self._few
+        if few is not None:
+            known = few.get(text)
+            if known is not None:
+                return known
+            if not self.is_ordered:
+                return self.string + self.strings.cuts
+        data = text.encode()
+        array = np.frombuffer(data, np.uint8) if data else NO_BYTES
+        rank: int = ranking_kernel("rank_string")(array, 0, len(data), *self._search)
+        return self.string + rank
 
-    def _unknown_rank(self, text: str) -> int:
-        if self.is_ordered:
-            return self._base[STRING] + bisect_right(self.strings, text)
-        # Between constants one place is as good as another, and behind the last is one.
-        return self._base[STRING] + len(self.strings)
-
-    def string_ranks(self, texts: list[str | None]) -> list[int]:
-        """The ranks of many strings; None stands for missing."""
-        missing = self._base[MISSING]
-        return [
-            known if known is not None else missing if text is None else self._unknown_rank(text)
-            for text, known in zip(texts, map(self._known.get, texts), strict=True)
-        ]
-
-    def float_ranks(self, values: NDArray[np.float64]) -> NDArray[np.int64] | None:
-        """The ranks of floats other than NaN; None where a constant is no exact float."""
-        if not self._is_float_exact:
+    @cached_property
+    def _few(self) -> dict[str, int] | None:
+        """The ranks of the constants, where they are few."""
+        if len(self.strings) > FEW:
             return None
-        return self._base[NUMBER] + np.searchsorted(self._floats, values, side="right")
+        flags, starts = self.strings.flags, self.strings.starts[:-1]
+        ranks = self.string + starts + (flags & BEFORE)
+        return dict(zip(self.strings.texts(), ranks.tolist(), strict=True))
 
-    def integer_ranks(self, values: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """The ranks of integers; None where they or a constant are no exact floats."""
-        if values.size and max(-int(values.min()), int(values.max())) > _EXACT_AS_FLOAT:
-            return None
-        return self.float_ranks(values.astype(np.float64))
+    def prepare(self) -> None:
+        """Make what a search needs beforehand, so that none has to wait for it."""
+        assert self._search
 
-    def timestamp_ranks(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    @cached_property
+    def _search(self) -> tuple[Any, ...]:
+        """What the kernels on strings take of the space."""
+        strings = self.strings
+        return (
+            strings.offsets,
+            strings.data,
+            strings.flags,
+            strings.starts,
+            *strings.table,
+            self.is_ordered,
+        )
+
+    def string_ranks(self, texts: pa.Array) -> Places:
+        """The ranks of a column of type string or large_string."""
+        wide = pa.types.is_large_string(texts.type)
+        valid = texts.is_valid().to_numpy(zero_copy_only=False) if texts.null_count else None
+        ranks = np.empty(len(texts), dtype=np.int32)
+        ranking_kernel("rank_large_strings" if wide else "rank_strings")(
+            *buffers_of(texts),
+            _NOTHING_NULL if valid is None else valid,
+            1,
+            self.string,
+            *self._search,
+            ranks,
+        )
+        return ranks
+
+    def float_ranks(self, values: NDArray[np.float64]) -> Places:
+        """The ranks of floats; NaN is opaque."""
+        return self.numbers.float_ranks(values, self.number, self.opaque)
+
+    def integer_ranks(self, values: NDArray[np.int64]) -> Places:
+        """The ranks of integers."""
+        return self.numbers.integer_ranks(values, self.number)
+
+    def timestamp_ranks(self, values: NDArray[np.int64]) -> Places:
         """The ranks of timestamps, given in microseconds."""
-        return self._base[TIMESTAMP] + np.searchsorted(self.timestamps, values, side="right")
+        return self.timestamps.integer_ranks(values, self.timestamp)
 
     def boolean_ranks(self) -> tuple[int, int]:
         """The ranks of false and true."""

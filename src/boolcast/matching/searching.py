@@ -1,7 +1,5 @@
 """Running the kernel over encoded events, and what comes out of it."""
 
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
@@ -9,6 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boolcast.matching.compiled import Announcement
 from boolcast.matching.encoding import Encoded
 from boolcast.matching.live import LiveSegment
 
@@ -18,10 +17,6 @@ _ROWS: Final = 1 << 20
 """How many matches are held at a time."""
 
 _ROWS_OF_ONE: Final = 1 << 10
-
-
-_PATIENCE_S: Final = 1.0
-"""What takes longer is said to take long."""
 
 
 class Hits(NamedTuple):
@@ -40,9 +35,9 @@ def search(
 
     `unsure` lists the places in a piece where only the reference evaluator can tell.
     """
-    kernel = _kernel()
-    segment, scratch = live.segment, live.scratch()
     count = len(encoded.ranks)
+    kernel = _kernel(count == 1)
+    segment, scratch = live.segment, live.scratch()
     rows = rows or (_ROWS if count > 1 else _ROWS_OF_ONE)
     first = 0
     while first < count:
@@ -88,21 +83,13 @@ _NONE: Final = np.zeros(0, dtype=np.int64)
 
 
 @cache
-def _kernel() -> Kernel:
-    """The compiled kernel; tells on stderr why the first use in an installation takes long."""
-    from boolcast.matching.kernels.access import (  # noqa: PLC0415 - imports numba
-        compiled_match_events,
-    )
+def _kernel(is_single: bool) -> Kernel:
+    """The compiled kernel. For one event it keeps Python's lock.
 
-    timer = threading.Timer(_PATIENCE_S, _announce)
-    # A process that ends meanwhile does not wait for it.
-    timer.daemon = True
-    timer.start()
-    try:
-        return compiled_match_events()
-    finally:
-        timer.cancel()
+    To give it back and ask for it again would cost a busy program up to a switch interval of
+    5 ms for each segment, many times what the event itself does.
+    """
+    from boolcast.matching.kernels import access  # noqa: PLC0415 - imports numba
 
-
-def _announce() -> None:
-    sys.stderr.write("boolcast: compiling the match kernel, once in an installation …\n")
+    with Announcement():
+        return access.compiled_match_event() if is_single else access.compiled_match_events()

@@ -56,6 +56,11 @@ class Segment(NamedTuple):
         return sum(each.nbytes for each in self)
 
     @property
+    def has_patterns(self) -> bool:
+        """True if programs look at the characters of strings."""
+        return len(self.pattern_starts) > 1
+
+    @property
     def shared_programs(self) -> int:
         """How many programs have their outcome noted."""
         return int((self.groups[:, 3] >> 1).max(initial=0))

@@ -29,6 +29,7 @@ class Selectivity:
     def __init__(self, values: Mapping[str, WeightedValues], total: float) -> None:
         self._values = values
         self._total = total
+        self._known: dict[str, tuple[RankSpace, NDArray[np.float64]]] = {}
 
     @classmethod
     def unknown(cls) -> "Selectivity":
@@ -72,12 +73,23 @@ class Selectivity:
                 1 - missing_only
             )
             return mostly
-        below = np.zeros(space.size + 1)
-        for value, weight in weighted:
-            below[space.rank(value) + 1] += weight
-        below = np.cumsum(below)
+        below = self._below(attribute, space, weighted)
         inside = (below[bounds[:, 1::2]] - below[bounds[:, ::2]]).sum(axis=1)
         shares: NDArray[np.float64] = (inside + _GUESS_WEIGHT * guess) / (
             self._total + _GUESS_WEIGHT
         )
         return shares
+
+    def _below(
+        self, attribute: str, space: RankSpace, weighted: WeightedValues
+    ) -> NDArray[np.float64]:
+        """The weight of all values below each bound; kept, as many tests ask for one attribute."""
+        known = self._known.get(attribute)
+        if known is not None and known[0] is space:
+            return known[1]
+        below = np.zeros(space.size + 1)
+        for value, weight in weighted:
+            below[space.rank(value) + 1] += weight
+        np.cumsum(below, out=below)
+        self._known[attribute] = space, below
+        return below

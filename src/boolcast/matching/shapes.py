@@ -6,21 +6,26 @@ constants of a leaf are the cuts of its set (`algebra.value_sets`).
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple, cast
 
 from boolcast.algebra.cuts import BOOLEAN, STRINGS, Cuts
-from boolcast.algebra.value_sets import Row, meaning
+from boolcast.algebra.value_sets import Row, comparison_cuts, meaning
 from boolcast.filters.expressions import (
     And,
+    Comparison,
     Constant,
     Filter,
     Leaf,
     Matches,
     Node,
+    Not,
+    Operator,
     Or,
     Residual,
 )
-from boolcast.filters.negation import to_nnf
+from boolcast.filters.negation import complement
+from boolcast.model.values import Value
 
 Kind = Literal["intervals", "pattern", "residual"]
 
@@ -55,58 +60,73 @@ class Shape(NamedTuple):
 
 def take_apart(filter: Filter) -> tuple[Shape, list[Cuts]] | None:
     """The shape of a filter and the constants of its tests; None for a filter that is `false`."""
-    node = _folded(to_nnf(cast("Node", filter)))
-    if isinstance(node, Constant):
-        return (Shape(None, ()), []) if node.value else None
     tests: list[Test] = []
     constants: list[Cuts] = []
-    root = _walk(node, tests, constants)
-    return Shape(root, tuple(tests)), constants
+    root = _walk(cast("Node", filter), True, tests, constants)
+    if root is False:
+        return None
+    return (Shape(None, ()), []) if root is True else (Shape(root, tuple(tests)), constants)
 
 
-def _walk(node: Node, tests: list[Test], constants: list[Cuts]) -> Inner | int:
-    if isinstance(node, And | Or):
-        children = tuple([_walk(child, tests, constants) for child in node.children])
-        return Inner(isinstance(node, And), children)
-    test, cuts = test_of(cast("Leaf", node))
+def _walk(node: Node, is_wanted: bool, tests: list[Test], constants: list[Cuts]) -> Inner | int:
+    """Append the tests of a filter, or of its negation, and return its tree.
+
+    True or False where it is nothing but that, by constants inside or by predicates on no value
+    at all. Negation normal form is made on the way: this is half of what an addition costs.
+    """
+    kind = type(node)
+    if kind is And or kind is Or:
+        is_and = (kind is And) is is_wanted
+        begin = len(tests)
+        parts: list[Inner | int] = []
+        for child in node.children:  # type: ignore[union-attr]
+            part = _walk(child, is_wanted, tests, constants)
+            if part is not True and part is not False:
+                parts.append(part)
+            elif part is not is_and:
+                del tests[begin:], constants[begin:]
+                return part
+        if not parts:
+            return is_and
+        return parts[0] if len(parts) == 1 else Inner(is_and, tuple(parts))
+    if kind is Not:
+        return _walk(node.child, not is_wanted, tests, constants)  # type: ignore[union-attr]
+    if kind is Constant:
+        return node.value is is_wanted  # type: ignore[union-attr]
+    leaf = cast("Leaf", node)
+    test, cuts = test_of(leaf if is_wanted else complement(leaf))
+    if not cuts:
+        return False
     tests.append(test)
     constants.append(cuts)
     return len(tests) - 1
 
 
 def test_of(leaf: Leaf) -> tuple[Test, Cuts]:
-    """The test that a predicate makes, and its constants."""
+    """The test that a predicate makes, and its constants; none where no value satisfies it."""
+    if type(leaf) is Comparison:
+        return _comparison_test(leaf.attribute, leaf.operator, leaf.value)
     if isinstance(leaf, Residual):
         cuts: Cuts = STRINGS if isinstance(leaf, Matches) else ((BOOLEAN,),)
         return Test(leaf.attribute, "residual", len(cuts)), cuts
     variable, inside, _ = meaning(leaf)
     for row, holds in inside.literals:
         return Test(variable.name, "pattern", len(inside.cuts), row, holds), inside.cuts
-    return Test(variable.name, "intervals", len(inside.cuts)), inside.cuts
+    return _intervals(variable.name, len(inside.cuts)), inside.cuts
 
 
-def _folded(node: Node) -> Node:
-    """The filter without `true` and `false` inside, and without predicates on no value at all."""
-    match node:
-        case And(children) | Or(children):
-            decisive = isinstance(node, Or)
-            parts: list[Node] = []
-            for child in map(_folded, children):
-                if isinstance(child, Constant):
-                    if child.value is decisive:
-                        return child
-                else:
-                    parts.append(child)
-            if not parts:
-                return Constant(not decisive)
-            return parts[0] if len(parts) == 1 else type(node)(tuple(parts))
-        case Constant():
-            return node
-        case _:
-            if isinstance(node, Residual):
-                return node
-            inside = meaning(node).inside
-            return node if inside.cuts else Constant(False)
+# By the values, typed, because `5 = 5.0` and `1 = true` in Python; the hash of a predicate
+# itself would take longer than the test.
+@lru_cache(maxsize=65_536, typed=True)
+def _comparison_test(attribute: str, operator: Operator, value: Value) -> tuple[Test, Cuts]:
+    cuts = comparison_cuts(operator, value)
+    return _intervals(attribute, len(cuts)), cuts
+
+
+@lru_cache(maxsize=4_096)
+def _intervals(attribute: str, cuts: int) -> Test:
+    """One object for equal tests, so that shapes are compared sooner."""
+    return Test(attribute, "intervals", cuts)
 
 
 def short_circuit(

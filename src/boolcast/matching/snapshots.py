@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from boolcast.errors import StoreError
 from boolcast.matching.store import Store
 
-FORMAT = 1
+FORMAT = 2
 
 _MANIFEST = re.compile(r"versions/(\d{8,})\.json")
 _REMEDY = "save the index again, restore the file from a copy, or load an older version"

@@ -1,15 +1,17 @@
 """The rank spaces of all attributes that a segment looks at."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.algebra.cuts import Cut
 from boolcast.matching.columns import Column, RankedGroup, ShapeGroup, cuts_of
-from boolcast.matching.ranks import RankSpace
+from boolcast.matching.ranks import Places, RankSpace
 from boolcast.matching.shapes import Test
+
+Maps = Mapping[str, Places]
+"""For each attribute and bound in one space, the same bound in another."""
 
 ALWAYS: Final = ""
 """The attribute under which filters without any test are posted; no event carries it."""
@@ -18,29 +20,38 @@ ALWAYS: Final = ""
 class Spaces:
     """Attributes in a fixed order, each with its rank space."""
 
-    def __init__(self, cuts: Mapping[str, Iterable[Cut]], ordered: Container[str]) -> None:
-        self.names = (ALWAYS, *(name for name in cuts if name != ALWAYS))
+    def __init__(self, spaces: Mapping[str, RankSpace]) -> None:
+        always = spaces.get(ALWAYS) or RankSpace.of_cuts(())
+        spaces = {ALWAYS: always, **spaces}
+        self.names = tuple(spaces)
         self.index = {name: number for number, name in enumerate(self.names)}
-        self.spaces = tuple(
-            RankSpace(cuts.get(name, ()), is_ordered=name in ordered) for name in self.names
-        )
+        self.spaces = tuple(spaces.values())
+        self.ranks = tuple((name, space.rank) for name, space in spaces.items())
 
     @classmethod
     def of(cls, groups: Sequence[ShapeGroup]) -> "Spaces":
         """The spaces that these filters need."""
-        return cls(*cuts_of(groups))
+        cuts, ordered = cuts_of(groups)
+        return cls(
+            {
+                name: RankSpace.of_cuts(each, is_ordered=name in ordered)
+                for name, each in cuts.items()
+            }
+        )
 
     @classmethod
-    def united(cls, several: Sequence["Spaces"]) -> "Spaces":
-        """The spaces that hold the cuts of several."""
-        cuts: dict[str, set[Cut]] = {}
-        ordered: set[str] = set()
-        for each in several:
-            for name, space in zip(each.names, each.spaces, strict=True):
-                cuts.setdefault(name, set()).update(space.cuts)
-                if space.is_ordered:
-                    ordered.add(name)
-        return cls(cuts, ordered)
+    def united(cls, several: Sequence["Spaces"]) -> tuple["Spaces", list[Maps]]:
+        """The spaces that hold the cuts of several, and the maps of bounds from each of them."""
+        maps: list[dict[str, Places]] = [{} for _ in several]
+        spaces: dict[str, RankSpace] = {}
+        for name in dict.fromkeys(name for each in several for name in each.names):
+            having = [number for number, each in enumerate(several) if name in each.index]
+            parts = [several[number].spaces[several[number].index[name]] for number in having]
+            spaces[name], moves = _united(parts)
+            spaces[name].prepare()
+            for number, move in zip(having, moves, strict=True):
+                maps[number][name] = move
+        return cls(spaces), list(maps)
 
     def ranked(self, group: ShapeGroup) -> RankedGroup:
         """The group with its constants as ranks."""
@@ -53,16 +64,15 @@ class Spaces:
     def _bounds(self, test: Test, column: Column) -> NDArray[np.int32]:
         """A row of bounds for each filter; a set that is open at its end gets one more."""
         space = self.spaces[self.index[test.attribute]]
-        place = space.place
-        flat = [place[cut] for row in column.distinct for cut in row]
-        distinct = np.array(flat, dtype=np.int32).reshape(len(column.distinct), test.cuts)
+        flat = space.places([cut for row in column.distinct for cut in row])
+        distinct = flat.reshape(len(column.distinct), test.cuts)
         if test.cuts % 2:
             end = np.full((len(distinct), 1), space.size, dtype=np.int32)
             distinct = np.concatenate([distinct, end], axis=1)
         rows: NDArray[np.int32] = distinct[np.array(column.codes, dtype=np.int64)]
         return rows
 
-    def moved(self, group: RankedGroup, maps: Mapping[str, NDArray[np.int32]]) -> RankedGroup:
+    def moved(self, group: RankedGroup, maps: Maps) -> RankedGroup:
         """The group with its bounds mapped from other spaces into these."""
         bounds = [
             maps[test.attribute][each]
@@ -70,9 +80,15 @@ class Spaces:
         ]
         return RankedGroup(group.shape, group.slots, bounds)
 
-    def maps_from(self, other: "Spaces") -> dict[str, NDArray[np.int32]]:
-        """For each attribute of the other spaces, its bounds in these ones."""
-        return {
-            name: self.spaces[self.index[name]].map_from(space)
-            for name, space in zip(other.names, other.spaces, strict=True)
-        }
+
+def _united(parts: Sequence[RankSpace]) -> tuple[RankSpace, list[Places]]:
+    """One space of several, by halves, so that a constant is copied a few times only."""
+    if len(parts) == 1:
+        return parts[0], [np.arange(parts[0].size + 1, dtype=np.int32)]
+    middle = len(parts) // 2
+    left, left_maps = _united(parts[:middle])
+    right, right_maps = _united(parts[middle:])
+    space, from_left, from_right = left.united(right)
+    return space, [from_left[each] for each in left_maps] + [
+        from_right[each] for each in right_maps
+    ]

@@ -1,36 +1,53 @@
 """A live segment as arrays and metadata for the index store, and back.
 
-The arrays of the index are stored as they are and mapped into memory again. Rank spaces and
-shapes are small beside them and go into one array of MessagePack; the constants of all groups
-lie in one array, cut up by the counts in the metadata.
+The arrays of the index are stored as they are, in one file, and mapped into memory again. So
+are those of the rank spaces and of the groups' constants, end to end for all attributes and all
+groups: the counts in the description, which is MessagePack, say where to cut them up.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.algebra.cuts import Cut
 from boolcast.algebra.value_sets import Row
 from boolcast.errors import StoreError
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching.columns import RankedGroup
+from boolcast.matching.constants import Numbers, Strings, Table
 from boolcast.matching.live import LiveSegment
+from boolcast.matching.packing import Section, pack, unpack
+from boolcast.matching.ranks import RankSpace
 from boolcast.matching.segments import Segment
 from boolcast.matching.shapes import Inner, Shape, Test
 from boolcast.matching.snapshots import StoredSegment, pack_strings, unpack_strings
 from boolcast.matching.spaces import Spaces
 
-_ARRAYS: Final = Segment._fields
+_SPACE_ARRAYS: Final = (
+    "number_highs",
+    "number_lows",
+    "string_offsets",
+    "string_bytes",
+    "string_flags",
+    "string_starts",
+    "string_slots",
+)
 _UNLIMITED: Final = Limits(text=2**40, predicates=2**30, values=2**30, regexes=2**30)
 
 
 class _Space(msgspec.Struct, array_like=True):
     name: str
-    cuts: list[list[Any]]
+    marks: int
     is_ordered: bool
+    numbers: int
+    timestamps: int
+    strings: int
+    string_bytes: int
+    slots: int
+    seed: int
 
 
 class _Group(msgspec.Struct, array_like=True):
@@ -40,7 +57,8 @@ class _Group(msgspec.Struct, array_like=True):
     widths: list[int]
 
 
-class _Metadata(msgspec.Struct):
+class _Description(msgspec.Struct):
+    sections: list[Section]
     spaces: list[_Space]
     groups: list[_Group]
     residuals: list[int]
@@ -49,10 +67,7 @@ class _Metadata(msgspec.Struct):
 def to_stored(live: LiveSegment) -> StoredSegment:
     """All of a segment that has no dead slots."""
     assert not live.dead
-    spaces = [
-        _Space(name, [list(cut) for cut in space.cuts], space.is_ordered)
-        for name, space in zip(live.spaces.names, live.spaces.spaces, strict=True)
-    ]
+    spaces, space_arrays = _split(live.spaces)
     groups = [
         _Group(
             _listed(group.shape.root),
@@ -72,14 +87,15 @@ def to_stored(live: LiveSegment) -> StoredSegment:
         )
         for group in live.groups
     ]
-    metadata = _Metadata(spaces, groups, sorted(live.residuals))
     constants = [part.reshape(-1) for group in live.groups for part in (group.slots, *group.bounds)]
     subscriptions, subscription_bytes = pack_strings(live.subscriptions)
     texts, text_bytes = pack_strings(live.texts)
-    arrays: dict[str, NDArray[Any]] = {name: getattr(live.segment, name) for name in _ARRAYS}
-    arrays |= {
+    index, sections = pack(live.segment._asdict() | space_arrays)
+    description = _Description(sections, spaces, groups, sorted(live.residuals))
+    arrays: dict[str, NDArray[Any]] = {
+        "index": index,
         "constants": np.concatenate([*constants, np.zeros(0, np.int32)]),
-        "description": np.frombuffer(msgspec.msgpack.encode(metadata), dtype=np.uint8),
+        "description": np.frombuffer(msgspec.msgpack.encode(description), dtype=np.uint8),
         "subscriptions": subscriptions,
         "subscription_bytes": subscription_bytes,
         "texts": texts,
@@ -92,24 +108,83 @@ def from_stored(stored: StoredSegment, first_sequence: int) -> LiveSegment:
     """The segment again, its index mapped into memory."""
     arrays = stored.arrays
     try:
-        metadata = msgspec.msgpack.decode(arrays["description"].tobytes(), type=_Metadata)
-        segment = Segment(**{name: arrays[name] for name in _ARRAYS})
+        description = msgspec.msgpack.decode(arrays["description"].tobytes(), type=_Description)
+        index = unpack(arrays["index"], description.sections)
+        segment = Segment(**{name: index[name] for name in Segment._fields})
+        spaces = _joined(description.spaces, index)
         texts = unpack_strings(arrays["texts"], arrays["text_bytes"])
         subscriptions = unpack_strings(arrays["subscriptions"], arrays["subscription_bytes"])
-    except (KeyError, msgspec.DecodeError) as error:
+    except (KeyError, ValueError, msgspec.DecodeError) as error:
         raise StoreError(f"not a segment of a match index: {error}; save it again") from None
-    cuts: dict[str, list[Cut]] = {
-        space.name: [tuple(cut) for cut in space.cuts] for space in metadata.spaces
-    }
-    ordered = {space.name for space in metadata.spaces if space.is_ordered}
     return LiveSegment(
-        Spaces(cuts, ordered),
-        _groups(metadata.groups, arrays["constants"]),
+        spaces,
+        _groups(description.groups, arrays["constants"]),
         np.arange(first_sequence, first_sequence + len(texts)),
         subscriptions,
         texts,
-        {slot: parse(texts[slot], limits=_UNLIMITED) for slot in metadata.residuals},
+        {slot: parse(texts[slot], limits=_UNLIMITED) for slot in description.residuals},
         segment,
+    )
+
+
+def _split(spaces: Spaces) -> tuple[list[_Space], dict[str, NDArray[Any]]]:
+    """The spaces as counts, and their arrays end to end."""
+    described: list[_Space] = []
+    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in _SPACE_ARRAYS}
+    for name, space in zip(spaces.names, spaces.spaces, strict=True):
+        strings, table = space.strings, space.strings.table
+        described.append(
+            _Space(
+                name,
+                space.marks,
+                space.is_ordered,
+                len(space.numbers),
+                len(space.timestamps),
+                len(strings),
+                len(strings.data),
+                len(table.slots),
+                table.seed,
+            )
+        )
+        for numbers in (space.numbers, space.timestamps):
+            parts["number_highs"].append(numbers.highs)
+            parts["number_lows"].append(numbers.lows)
+        parts["string_offsets"].append(strings.offsets)
+        parts["string_bytes"].append(strings.data)
+        parts["string_flags"].append(strings.flags)
+        parts["string_starts"].append(strings.starts)
+        parts["string_slots"].append(table.slots)
+    return described, {name: np.concatenate(each) for name, each in parts.items()}
+
+
+def _joined(described: list[_Space], arrays: Mapping[str, NDArray[Any]]) -> Spaces:
+    """The spaces again, on views of their arrays."""
+    at = dict.fromkeys(_SPACE_ARRAYS, 0)
+
+    def take(name: str, count: int) -> NDArray[Any]:
+        begin = at[name]
+        at[name] += count
+        return arrays[name][begin : begin + count]
+
+    return Spaces(
+        {
+            each.name: RankSpace(
+                each.marks,
+                Numbers(take("number_highs", each.numbers), take("number_lows", each.numbers)),
+                Strings(
+                    take("string_offsets", each.strings + 1),
+                    take("string_bytes", each.string_bytes),
+                    take("string_flags", each.strings),
+                    take("string_starts", each.strings + 1),
+                    Table(take("string_slots", each.slots), each.seed),
+                ),
+                Numbers(
+                    take("number_highs", each.timestamps), take("number_lows", each.timestamps)
+                ),
+                is_ordered=each.is_ordered,
+            )
+            for each in described
+        }
     )
 
 

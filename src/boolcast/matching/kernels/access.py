@@ -17,7 +17,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.kernels.compiling import kernel
+from boolcast.matching.kernels.compiling import kernel, short_kernel
+
 
 Array = NDArray[Any]
 
@@ -167,6 +168,62 @@ def match_events(
     return event, written, candidates, stamp
 
 
+@short_kernel
+def match_event(
+    first: int,
+    ranks: Array,
+    texts: Array,
+    text_offsets: Array,
+    text_columns: Array,
+    level_masks: Array,
+    level_bases: Array,
+    offsets: Array,
+    groups: Array,
+    members: Array,
+    code: Array,
+    list_starts: Array,
+    list_bounds: Array,
+    pattern_starts: Array,
+    pattern_elements: Array,
+    dead_since: Array,
+    version: int,
+    has_dead: bool,
+    memo: Array,
+    seen: Array,
+    stamp: int,
+    out_events: Array,
+    out_slots: Array,
+    out_outcomes: Array,
+) -> tuple[int, int, int, int]:
+    """`match_events` for one event, without giving up the lock of Python meanwhile."""
+    return match_events(
+        first,
+        ranks,
+        texts,
+        text_offsets,
+        text_columns,
+        level_masks,
+        level_bases,
+        offsets,
+        groups,
+        members,
+        code,
+        list_starts,
+        list_bounds,
+        pattern_starts,
+        pattern_elements,
+        dead_since,
+        version,
+        has_dead,
+        memo,
+        seen,
+        stamp,
+        out_events,
+        out_slots,
+        out_outcomes,
+    )
+
+
 @kernel
 def fits(
     event: int,
@@ -279,4 +336,10 @@ def compiled_match_events() -> Callable[..., tuple[int, int, int, int]]:
     The arguments must be exactly of these types, contiguous; nobody checks.
     """
     entry: Callable[..., tuple[int, int, int, int]] = match_events.compile(_SIGNATURE)
+    return entry
+
+
+def compiled_match_event() -> Callable[..., tuple[int, int, int, int]]:
+    """`match_event`, likewise."""
+    entry: Callable[..., tuple[int, int, int, int]] = match_event.compile(_SIGNATURE)
     return entry

@@ -14,16 +14,25 @@ import numba as nb
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """The function compiled at its first call, without Python's lock."""
-    compiled: Any = nb.njit(nogil=True)(function)
+    """The function compiled at its first call; it runs without Python's lock."""
+    return _kept(nb.njit(nogil=True)(function))
+
+
+def short_kernel(function: Callable[..., Any]) -> Any:
+    """The same for one that is over sooner than another thread could take the lock and return it."""
+    return _kept(nb.njit(function))
+
+
+def _kept(compiled: Any) -> Any:
+    """The function with a cache, where one can be written."""
     try:
         compiled.enable_caching()
     except RuntimeError:
         warn_of_no_cache()
         return compiled
     # numba has no public place for this.
-    kept = compiled._cache  # noqa: SLF001
-    save = kept.save_overload
+    cached = compiled._cache  # noqa: SLF001
+    save = cached.save_overload
 
     def save_if_possible(signature: object, result: object) -> None:
         try:
@@ -31,7 +40,7 @@ def kernel(function: Callable[..., Any]) -> Any:
         except OSError:
             warn_of_no_cache()
 
-    kept.save_overload = save_if_possible
+    cached.save_overload = save_if_possible
     return compiled
 
 
