@@ -98,9 +98,9 @@ def meaning(predicate: Leaf) -> Meaning:
         case Matches() | AttributeComparison():
             return _residual_meaning(predicate)
         case Comparison(attribute, operator, value):
-            return _of_cuts(attribute, _comparison_cuts(operator, value))
+            return _of_cuts(attribute, comparison_cuts(operator, value))
         case Between(attribute, low, high, negated):
-            inside = ordered.intersect(_comparison_cuts(">=", low), _comparison_cuts("<=", high))
+            inside = ordered.intersect(comparison_cuts(">=", low), comparison_cuts("<=", high))
             return _of_cuts(attribute, _within_kind(inside, low) if negated else inside)
         case In(attribute, values, negated):
             inside = _points(values)
@@ -132,7 +132,8 @@ def _within_kind(inside: Cuts, value: Value) -> Cuts:
     return ordered.intersect(_kind_cuts(value), ordered.complement(inside))
 
 
-def _comparison_cuts(operator: Operator, value: Value) -> Cuts:
+def comparison_cuts(operator: Operator, value: Value) -> Cuts:
+    """The values that a comparison accepts."""
     begin, end = _kind_cuts(value)
     spans: Cuts
     below, above = ordered.before(value), ordered.after(value)
@@ -193,7 +194,7 @@ def _exact_cuts(row: Row) -> Cuts | None:
         return None
     text = "".join(element for element in elements if element is not ANY)
     if stays == 0:
-        return _comparison_cuts("=", text)
+        return comparison_cuts("=", text)
     if stays == 1 << len(elements):
         return (ordered.before(text), ordered.after_prefix(text))
     return None

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, cast
 
 from boolcast.algebra.cuts import BOOLEAN, STRINGS, Cuts
-from boolcast.algebra.value_sets import Row, meaning
+from boolcast.algebra.value_sets import Row, comparison_cuts, meaning
 from boolcast.filters.expressions import (
     And,
+    Comparison,
     Constant,
     Filter,
     Leaf,
@@ -79,6 +80,10 @@ def test_of(leaf: Leaf) -> tuple[Test, Cuts]:
     if isinstance(leaf, Residual):
         cuts: Cuts = STRINGS if isinstance(leaf, Matches) else ((BOOLEAN,),)
         return Test(leaf.attribute, "residual", len(cuts)), cuts
+    if isinstance(leaf, Comparison):
+        # By far the most frequent, and as fast as to ask whether its meaning is known.
+        cuts = comparison_cuts(leaf.operator, leaf.value)
+        return Test(leaf.attribute, "intervals", len(cuts)), cuts
     variable, inside, _ = meaning(leaf)
     for row, holds in inside.literals:
         return Test(variable.name, "pattern", len(inside.cuts), row, holds), inside.cuts

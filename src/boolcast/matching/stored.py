@@ -1,6 +1,7 @@
 """A live segment as arrays and metadata for the index store, and back.
 
-The arrays of the index are stored as they are and mapped into memory again. Rank spaces and
+The arrays of the index, the ids and the texts are stored as they are and mapped into memory
+again. Rank spaces and
 shapes are small beside them and go into one array of MessagePack; the constants of all groups
 lie in one array, cut up by the counts in the metadata.
 """
@@ -17,14 +18,15 @@ from boolcast.errors import StoreError
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching.columns import RankedGroup
-from boolcast.matching.live import LiveSegment
+from boolcast.matching.live import Holders, LiveSegment
 from boolcast.matching.segments import Segment
 from boolcast.matching.shapes import Inner, Shape, Test
 from boolcast.matching.snapshots import StoredSegment, pack_strings, unpack_strings
 from boolcast.matching.spaces import Spaces
+from boolcast.matching.strings import Strings
 
 _ARRAYS: Final = Segment._fields
-_UNLIMITED: Final = Limits(text=2**40, predicates=2**30, values=2**30, regexes=2**30)
+_UNLIMITED: Final = Limits(text=2**40, depth=2**30, predicates=2**30, values=2**30, regexes=2**30)
 
 
 class _Space(msgspec.Struct, array_like=True):
@@ -74,12 +76,13 @@ def to_stored(live: LiveSegment) -> StoredSegment:
     ]
     metadata = _Metadata(spaces, groups, sorted(live.residuals))
     constants = [part.reshape(-1) for group in live.groups for part in (group.slots, *group.bounds)]
-    subscriptions, subscription_bytes = pack_strings(live.subscriptions)
-    texts, text_bytes = pack_strings(live.texts)
+    subscriptions, subscription_bytes = pack_strings(live.subscriptions.array)
+    texts, text_bytes = pack_strings(live.texts.array)
     arrays: dict[str, NDArray[Any]] = {name: getattr(live.segment, name) for name in _ARRAYS}
     arrays |= {
         "constants": np.concatenate([*constants, np.zeros(0, np.int32)]),
         "description": np.frombuffer(msgspec.msgpack.encode(metadata), dtype=np.uint8),
+        "starts": live.starts,
         "subscriptions": subscriptions,
         "subscription_bytes": subscription_bytes,
         "texts": texts,
@@ -94,19 +97,22 @@ def from_stored(stored: StoredSegment, first_sequence: int) -> LiveSegment:
     try:
         metadata = msgspec.msgpack.decode(arrays["description"].tobytes(), type=_Metadata)
         segment = Segment(**{name: arrays[name] for name in _ARRAYS})
-        texts = unpack_strings(arrays["texts"], arrays["text_bytes"])
-        subscriptions = unpack_strings(arrays["subscriptions"], arrays["subscription_bytes"])
+        texts = Strings(unpack_strings(arrays["texts"], arrays["text_bytes"]))
+        subscriptions = Strings(
+            unpack_strings(arrays["subscriptions"], arrays["subscription_bytes"])
+        )
+        starts = arrays["starts"]
     except (KeyError, msgspec.DecodeError) as error:
         raise StoreError(f"not a segment of a match index: {error}; save it again") from None
     cuts: dict[str, list[Cut]] = {
         space.name: [tuple(cut) for cut in space.cuts] for space in metadata.spaces
     }
+    sequence = np.arange(first_sequence, first_sequence + len(subscriptions))
     ordered = {space.name for space in metadata.spaces if space.is_ordered}
     return LiveSegment(
         Spaces(cuts, ordered),
         _groups(metadata.groups, arrays["constants"]),
-        np.arange(first_sequence, first_sequence + len(texts)),
-        subscriptions,
+        Holders(starts, sequence, subscriptions),
         texts,
         {slot: parse(texts[slot], limits=_UNLIMITED) for slot in metadata.residuals},
         segment,
