@@ -7,7 +7,6 @@ it occurs. Where a text does not fit in (a residual, a literal that is an error 
 all) it is parsed like any other.
 """
 
-from array import array
 from enum import Enum, auto
 from typing import Final, NamedTuple
 
@@ -21,7 +20,7 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching.columns import ShapeGroup
-from boolcast.matching.forms import Constants, Form, split
+from boolcast.matching.forms import Constants, Form, Group, Groups, split
 from boolcast.matching.live import Holders, LiveSegment
 from boolcast.matching.rows import Rows
 from boolcast.matching.selectivity import Selectivity
@@ -65,13 +64,6 @@ class Reject(NamedTuple):
     position: int | None
 
 
-class _Group(NamedTuple):
-    """Filters of one shape: their slots, and for each test the numbers of their constants."""
-
-    slots: "array[int]"
-    constants: "tuple[array[int], ...]"
-
-
 class Loader:
     """Takes up rows, once, and makes a segment of them."""
 
@@ -82,7 +74,7 @@ class Loader:
         self._subscriptions = pa.array([], pa.string())
         self._slot_of = np.zeros(0, dtype=np.int32)
         self._residuals: dict[int, Filter] = {}
-        self._groups: dict[Shape, _Group] = {}
+        self._groups = Groups()
         self._forms: dict[tuple[str, ...], Form | _Mark | None] = {}
         self._form_characters = 0
         self._constants = Constants()
@@ -149,12 +141,8 @@ class Loader:
             return False
         if form is _MET:
             filter = parse(text, limits=self.limits)
-            form = self._forms[key] = Form.of(filter, literals, self._constants)
-        filled = form.fill(literals) if isinstance(form, Form) else None
-        if filled is None:
-            return False
-        self._add(slot, *filled)
-        return True
+            form = self._forms[key] = Form.of(filter, literals, self._constants, self._groups)
+        return form is not None and form.take(slot, literals)
 
     def _make_room(self, characters: int) -> None:
         """Forget all forms if there are too many."""
@@ -170,25 +158,20 @@ class Loader:
         if parts is None:
             return
         shape, cuts = parts
-        self._add(slot, shape, list(map(self._constants.number, cuts)))
+        self._groups[shape].add(slot, list(map(self._constants.number, cuts)))
         if any(test.kind == "residual" for test in shape.tests):
             self._residuals[slot] = filter
-
-    def _add(self, slot: int, shape: Shape, numbers: list[int]) -> None:
-        group = self._groups.get(shape)
-        if group is None:
-            columns = tuple([array("i") for _ in shape.tests])
-            group = self._groups[shape] = _Group(array("i"), columns)
-        group.slots.append(slot)
-        for column, number in zip(group.constants, numbers, strict=True):
-            column.append(number)
 
     def segment(self, first_sequence: int, selectivity: Selectivity) -> LiveSegment:
         """All that was taken up, with sequence numbers from the first one on."""
         sequence = np.arange(first_sequence, first_sequence + len(self._slot_of))
         holders = Holders.sorted(self._slot_of, len(self._texts), sequence, self._subscriptions)
         return LiveSegment.of_groups(
-            [_group(shape, each, self._constants.cuts) for shape, each in self._groups.items()],
+            [
+                _group(shape, each, self._constants.cuts)
+                for shape, each in self._groups.items()
+                if each.slots
+            ],
             # By place, so that the place is found by the number without more ado.
             holders._replace(sequence=sequence),
             self._texts,
@@ -197,7 +180,7 @@ class Loader:
         )
 
 
-def _group(shape: Shape, filters: _Group, cuts: list[Cuts]) -> ShapeGroup:
+def _group(shape: Shape, filters: Group, cuts: list[Cuts]) -> ShapeGroup:
     group = ShapeGroup(shape)
     group.slots = filters.slots.tolist()
     for column, numbers in zip(group.columns, filters.constants, strict=True):

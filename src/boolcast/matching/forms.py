@@ -1,12 +1,14 @@
 """Forms of texts: filters that differ in their literals only are read by their literals only."""
 
 import re
+from array import array
 from operator import getitem
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from msgspec.structs import replace
 
 from boolcast.algebra.cuts import Cuts
+from boolcast.algebra.value_sets import between_cuts, comparison_cuts, list_cuts
 from boolcast.errors import FilterError
 from boolcast.filters.expressions import (
     Between,
@@ -21,7 +23,7 @@ from boolcast.filters.expressions import (
 )
 from boolcast.filters.negation import to_nnf
 from boolcast.filters.parsing import parse
-from boolcast.matching.shapes import Shape, Test, take_apart, test_of
+from boolcast.matching.shapes import Inner, Shape, Test, take_apart, test_of
 from boolcast.model.values import Timestamp, Value, kind_of
 
 Key = str | tuple[str, ...]
@@ -62,6 +64,8 @@ class Constants:
         self.cuts: list[Cuts] = []
         self._known: dict[Cuts, int] = {}
         self._tables: dict[tuple[object, ...], _Table] = {}
+        self._values: dict[str, Value] = {}
+        self._timestamps: dict[str, Value] = {}
 
     def number(self, cuts: Cuts) -> int:
         """The number of a constant."""
@@ -75,12 +79,25 @@ class Constants:
         key = _template(leaf, literals)
         table = self._tables.get(key)
         if table is None:
-            table = self._tables[key] = _Table(leaf, self.cuts)
+            table = self._tables[key] = _Table(leaf, self)
         return table
+
+    def value(self, literal: str, like: Value) -> Value:
+        """A literal's value, as the parser reads it in place of another of the same kind.
+
+        Raises ValueError or FilterError.
+        """
+        known = self._timestamps if isinstance(like, Timestamp) else self._values
+        value = known.get(literal)
+        if value is None:
+            value = known[literal] = _value(literal, like)
+        return value
 
     def forget_literals(self) -> None:
         """Let go of all tables; constants keep their numbers."""
         self._tables.clear()
+        self._values.clear()
+        self._timestamps.clear()
 
 
 class _Table(dict[Key, int]):
@@ -90,12 +107,12 @@ class _Table(dict[Key, int]):
     `tests`. What is an error, or no value at all, is `_UNREADABLE`.
     """
 
-    def __init__(self, leaf: Leaf, cuts: list[Cuts]) -> None:
+    def __init__(self, leaf: Leaf, constants: Constants) -> None:
         super().__init__()
         self.test, _ = test_of(leaf)
         self.tests: dict[int, Test] = {}
         self._leaf = leaf
-        self._cuts = cuts
+        self._constants = constants
 
     def __missing__(self, key: Key) -> int:
         number = self[key] = self._read((key,) if isinstance(key, str) else key)
@@ -103,33 +120,79 @@ class _Table(dict[Key, int]):
 
     def _read(self, literals: tuple[str, ...]) -> int:
         try:
-            test, cuts = test_of(_with_literals(self._leaf, literals))
+            test, cuts = self._test(literals)
         except (ValueError, FilterError):
             return _UNREADABLE
         if not cuts:
             return _UNREADABLE
-        number = len(self._cuts)
-        self._cuts.append(cuts)
+        all_cuts = self._constants.cuts
+        number = len(all_cuts)
+        all_cuts.append(cuts)
         if test == self.test:
             return number
         self.tests[-1 - number] = test
         return -1 - number
 
+    def _test(self, literals: tuple[str, ...]) -> tuple[Test, Cuts]:
+        """What the predicate tests with these literals. Raises ValueError or FilterError."""
+        value = self._constants.value
+        match self._leaf:
+            case Comparison(attribute, operator, like) if literals:
+                cuts = comparison_cuts(operator, value(literals[0], like))
+            case Between(attribute, like, _, negated) if literals:
+                low, high = value(literals[0], like), value(literals[1], like)
+                cuts = between_cuts(low, high, negated=negated)
+            case In(attribute, values, negated) if literals:
+                like = values[0]
+                cuts = list_cuts([value(each, like) for each in literals], negated=negated)
+            case leaf:
+                return test_of(_with_texts(leaf, literals))
+        return Test(attribute, "intervals", len(cuts)), cuts
+
+
+class Group(NamedTuple):
+    """Filters of one shape: their slots, and for each test the numbers of their constants."""
+
+    slots: "array[int]"
+    constants: "tuple[array[int], ...]"
+
+    def add(self, slot: int, numbers: list[int]) -> None:
+        """Take up one more filter."""
+        self.slots.append(slot)
+        for column, number in zip(self.constants, numbers, strict=True):
+            column.append(number)
+
+
+class Groups(dict[Shape, Group]):
+    """The groups by their shape, made when first asked for."""
+
+    def __missing__(self, shape: Shape) -> Group:
+        columns = tuple([array("i") for _ in shape.tests])
+        group = self[shape] = Group(array("i"), columns)
+        return group
+
 
 class Form:
     """Texts of one tree; their literals are all that has to be read of them."""
 
-    __slots__ = ("_is_simple", "_shape", "_spans", "_tables")
+    __slots__ = ("_group", "_groups", "_is_simple", "_root", "_spans", "_tables")
 
-    def __init__(self, shape: Shape, tables: list[_Table], counts: list[int]) -> None:
-        self._shape = shape
+    def __init__(
+        self, root: Inner | int | None, tables: list[_Table], counts: list[int], groups: Groups
+    ) -> None:
+        self._root = root
         self._tables = tables
         ends = [sum(counts[: number + 1]) for number in range(len(counts))]
         self._spans = [(end - count, end) for count, end in zip(counts, ends, strict=True)]
         self._is_simple = all(count == 1 for count in counts)
+        self._groups = groups
+        # A shape is large, and to look it up for each text would take longest of all.
+        self._group = groups[Shape(root, tuple([table.test for table in tables]))]
 
     @classmethod
-    def of(cls, filter: Filter, literals: list[str], constants: Constants) -> "Form | None":
+    def of(
+        cls, filter: Filter, literals: list[str], constants: Constants, groups: Groups
+    ) -> "Form | None":
         """The form of a filter with these literals; None if its texts must be parsed each."""
         node = to_nnf(cast("Node", filter))
         parts = take_apart(node)
@@ -140,12 +203,10 @@ class Form:
         known = cast("list[int]", counts)
         if sum(known) != len(literals):
             return None
-        tables = list(map(constants.table, leaves, known))
-        shape = Shape(parts[0].root, tuple([table.test for table in tables]))
-        return cls(shape, tables, known)
+        return cls(parts[0].root, list(map(constants.table, leaves, known)), known, groups)
 
-    def fill(self, literals: list[str]) -> tuple[Shape, list[int]] | None:
-        """Shape and constants of the text with these literals; None where it must be parsed."""
+    def take(self, slot: int, literals: list[str]) -> bool:
+        """Take up the text with these literals; False where it must be parsed."""
         keys: list[Key] | list[str] = literals
         if not self._is_simple:
             keys = [
@@ -154,13 +215,15 @@ class Form:
             ]
         numbers = list(map(getitem, self._tables, keys))
         if min(numbers) >= 0:
-            return self._shape, numbers
+            self._group.add(slot, numbers)
+            return True
         if _UNREADABLE in numbers:
-            return None
+            return False
         pairs = zip(self._tables, numbers, strict=True)
         tests = [table.test if number >= 0 else table.tests[number] for table, number in pairs]
-        numbers = [number if number >= 0 else -1 - number for number in numbers]
-        return Shape(self._shape.root, tuple(tests)), numbers
+        group = self._groups[Shape(self._root, tuple(tests))]
+        group.add(slot, [number if number >= 0 else -1 - number for number in numbers])
+        return True
 
 
 def _literals_of(leaf: Leaf) -> int | None:
@@ -201,17 +264,9 @@ def _template(leaf: Leaf, literals: int) -> tuple[object, ...]:
             return (leaf,)
 
 
-def _with_literals(leaf: Leaf, literals: tuple[str, ...]) -> Leaf:
-    """The predicate with other literals. Raises ValueError or FilterError."""
-    if not literals:
-        return leaf
+def _with_texts(leaf: Leaf, literals: tuple[str, ...]) -> Leaf:
+    """The predicate with other strings. Raises ValueError."""
     match leaf:
-        case Comparison(_, _, value):
-            return replace(leaf, value=_value(literals[0], value))
-        case Between(_, low, _, _):
-            return replace(leaf, low=_value(literals[0], low), high=_value(literals[1], low))
-        case In(_, values, _):
-            return replace(leaf, values=tuple([_value(each, values[0]) for each in literals]))
         case StringTest():
             return replace(leaf, operand=_text(literals[0]))
         case Like(_, _, escape, _) if escape:
@@ -229,7 +284,6 @@ def _text(literal: str) -> str:
 
 
 def _value(literal: str, like: Value) -> Value:
-    """A literal's value, as the parser reads it in place of another of the same kind."""
     if isinstance(like, Timestamp):
         return Timestamp.parse(literal[1:-1])
     if literal[0] == "'":
