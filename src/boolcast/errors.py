@@ -10,6 +10,7 @@
     │   │   └── FilterSchemaError   does not fit the schema; knows the place and a suggestion
     │   ├── EventError              an event that is malformed
     │   ├── SchemaError             a schema that is malformed
+    │   ├── SubscriptionIdError     an id that no subscription can go by
     │   ├── UnknownSubscriptionError   no subscription goes by this id
     │   ├── StoreError              an index in a store that is damaged, or not there
     │   └── FileError               a file of filters, subscriptions or events that cannot be read
@@ -139,6 +140,20 @@ class EventError(InputError):
 
 class SchemaError(InputError):
     """A schema that is malformed or contradicts itself."""
+
+
+class SubscriptionIdError(InputError):
+    """An id that no subscription can go by; `subscription` is the id."""
+
+    def __init__(self, subscription: str) -> None:
+        super().__init__(subscription)
+        self.subscription = subscription
+
+    def __str__(self) -> str:
+        return (
+            f"the id {self.subscription!r} holds a lone surrogate, which is no character: "
+            "nothing could store or send it"
+        )
 
 
 class UnknownSubscriptionError(InputError):

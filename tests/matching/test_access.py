@@ -209,7 +209,7 @@ def test_saved_and_loaded(tmp_path, loaded):
 def test_a_damaged_folder_is_refused(tmp_path, loaded):
     matcher, _ = loaded
     matcher.save(tmp_path)
-    victim = next(tmp_path.glob("segments/*/code.npy"))
+    victim = next(tmp_path.glob("segments/*/index.npy"))
     data = bytearray(victim.read_bytes())
     data[len(data) // 2] ^= 1
     victim.chmod(0o644)

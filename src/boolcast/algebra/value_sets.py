@@ -5,6 +5,7 @@ patterns ride along as literals: a value is in the set if the cuts admit it and,
 a string, every literal holds. Whether such a set is empty is for `algebra.strings` to find.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple, assert_never
 
@@ -100,11 +101,9 @@ def meaning(predicate: Leaf) -> Meaning:
         case Comparison(attribute, operator, value):
             return _of_cuts(attribute, comparison_cuts(operator, value))
         case Between(attribute, low, high, negated):
-            inside = ordered.intersect(comparison_cuts(">=", low), comparison_cuts("<=", high))
-            return _of_cuts(attribute, _within_kind(inside, low) if negated else inside)
+            return _of_cuts(attribute, between_cuts(low, high, negated=negated))
         case In(attribute, values, negated):
-            inside = _points(values)
-            return _of_cuts(attribute, _within_kind(inside, values[0]) if negated else inside)
+            return _of_cuts(attribute, list_cuts(values, negated=negated))
         case IsNull(attribute, negated):
             return _of_cuts(attribute, ordered.PRESENT if negated else ONLY_MISSING.cuts)
         case Like(attribute, pattern, escape, negated):
@@ -133,7 +132,7 @@ def _within_kind(inside: Cuts, value: Value) -> Cuts:
 
 
 def comparison_cuts(operator: Operator, value: Value) -> Cuts:
-    """The values that compare so with the given one."""
+    """The values that a comparison accepts."""
     begin, end = _kind_cuts(value)
     spans: Cuts
     below, above = ordered.before(value), ordered.after(value)
@@ -155,14 +154,22 @@ def comparison_cuts(operator: Operator, value: Value) -> Cuts:
     return _without_empty(spans)
 
 
-def _points(values: tuple[Value, ...]) -> Cuts:
-    distinct = sorted(set(values))
-    return _without_empty(
-        tuple(cut for value in distinct for cut in (ordered.before(value), ordered.after(value)))
-    )
+def between_cuts(low: Value, high: Value, *, negated: bool) -> Cuts:
+    """The values from one to another, both included, or all others of their kind."""
+    inside = ordered.intersect(comparison_cuts(">=", low), comparison_cuts("<=", high))
+    return _within_kind(inside, low) if negated else inside
 
 
-def _without_empty(spans: Cuts) -> Cuts:
+def list_cuts(values: Sequence[Value], *, negated: bool) -> Cuts:
+    """The values in a list, or all others of their kind."""
+    spans: list[ordered.Cut] = []
+    for value in sorted(set(values)):
+        spans += (ordered.before(value), ordered.after(value))
+    inside = _without_empty(spans)
+    return _within_kind(inside, values[0]) if negated else inside
+
+
+def _without_empty(spans: Sequence[ordered.Cut]) -> Cuts:
     """The row without pairs of equal cuts: empty intervals, and intervals that touch."""
     kept: list[ordered.Cut] = []
     for cut in spans:

@@ -2,14 +2,13 @@
 
 New subscriptions wait in a short list, which every match looks through; when it is long
 enough, or has cost enough, it becomes a segment. Small segments are merged into larger ones
-in the background. Removing marks a slot as dead from a version on; a merge drops it.
+in the background. Removing marks a place as empty from a version on; a merge drops it.
 
 A match works on the state that it finds when it begins: a tuple of segments, the pending
 list and a version, all immutable or only ever changed for later versions. So it needs no
 lock; those who change something take turns.
 """
 
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple, cast
@@ -24,11 +23,12 @@ from boolcast.filters.expressions import Filter, Node
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching import merging
-from boolcast.matching.bulk import REJECTS, Loader, rows_of
+from boolcast.matching.bulk import REJECTS, Loader
 from boolcast.matching.encoding import encode_event
 from boolcast.matching.inputs import Chunk, chunks
-from boolcast.matching.live import Entry, LiveSegment
+from boolcast.matching.live import ALIVE, Entry, LiveSegment
 from boolcast.matching.protocol import MATCHES, Events
+from boolcast.matching.rows import rows_of
 from boolcast.matching.searching import Hits, search
 from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.snapshots import load, publish
@@ -37,6 +37,7 @@ from boolcast.matching.stats import expensive as find_expensive
 from boolcast.matching.store import Place, store_at
 from boolcast.matching.stored import from_stored, to_stored
 from boolcast.model.events import Event
+from boolcast.model.identifiers import check_subscription_id
 from boolcast.model.statistics import Statistics
 
 PENDING_LIMIT: Final = 512
@@ -78,7 +79,8 @@ class Matcher:
         self._lock = threading.RLock()
         self._merging = threading.Lock()
         self._state = _State((), (), 0)
-        self._sequences: dict[str, int] = {}
+        self._count = 0
+        self._known: dict[str, int] | None = None
         self._next_sequence = 0
         self._looks = 0
         self._sample: list[Event] = []
@@ -88,21 +90,45 @@ class Matcher:
         self._matches = 0
 
     def __len__(self) -> int:
-        return len(self._sequences)
+        return self._count
 
     def __contains__(self, subscription: object) -> bool:
-        return subscription in self._sequences
+        known = self._known
+        if known is None:
+            with self._lock:
+                known = self._sequences()
+        return subscription in known
+
+    def _sequences(self) -> dict[str, int]:
+        """The sequence number of each id. The lock is held.
+
+        Made when first needed: for a million it takes a second and 150 MB, and who only loads
+        and matches, or loads and saves, never needs it.
+        """
+        if self._known is None:
+            segments, pending, _ = self._state
+            self._known = {entry.subscription: entry.sequence for entry in pending}
+            for each in segments:
+                alive = np.flatnonzero(each.dead_since == ALIVE)
+                names = each.subscriptions.array.take(pa.array(alive)).to_pylist()
+                self._known |= zip(names, each.sequence[alive].tolist(), strict=True)
+        return self._known
 
     def add(self, subscription: str, filter: Filter | str) -> None:
-        """Add a subscription; one of the same id is replaced. Raises FilterError."""
+        """Add a subscription; one of the same id is replaced.
+
+        Raises FilterError, and SubscriptionIdError for an id that is no text.
+        """
+        check_subscription_id(subscription)
+        text = filter if isinstance(filter, str) else None
         if isinstance(filter, str):
             filter = parse(filter, limits=self._limits)
-        text = str(filter)
         with self._lock:
             segments, pending, version = self._without(subscription)
             entry = Entry(self._next_sequence, subscription, filter, text)
             self._next_sequence += 1
-            self._sequences[subscription] = entry.sequence
+            self._sequences()[subscription] = entry.sequence
+            self._count += 1
             self._state = _State(segments, (*pending, entry), version)
             if len(pending) + 1 >= PENDING_LIMIT:
                 self._flush()
@@ -118,24 +144,23 @@ class Matcher:
         loader.take(rows_of(subscriptions))
         with self._lock:
             self._flush()
-            first = self._next_sequence
-            live = loader.segment(first, self._selectivity())
-            self._next_sequence += len(loader.texts)
-            for slot, subscription in enumerate(loader.subscriptions):
-                known = self._sequences.get(subscription)
-                if known is not None and known >= first:
-                    live.kill(known - first, self._state.version)
-                elif known is not None:
+            live = loader.segment(self._next_sequence, self._selectivity())
+            self._next_sequence += len(live)
+            if self._count:
+                for subscription in live.subscriptions.array.to_pylist():
                     self._without(subscription)
-                self._sequences[subscription] = first + slot
-            if loader.texts:
+            if self._known is not None:
+                names = live.subscriptions.array.to_pylist()
+                self._known |= zip(names, live.sequence.tolist(), strict=True)
+            self._count += len(live)
+            if len(live):
                 self._append(live)
         return pa.Table.from_pylist([each._asdict() for each in loader.rejects], REJECTS)
 
     def remove(self, subscription: str) -> None:
         """Remove a subscription. Raises UnknownSubscriptionError."""
         with self._lock:
-            if subscription not in self._sequences:
+            if subscription not in self._sequences():
                 raise UnknownSubscriptionError(subscription)
             self._state = self._without(subscription)
 
@@ -145,12 +170,13 @@ class Matcher:
         What replaces the subscription joins that very state, so that no match finds neither.
         """
         segments, pending, version = self._state
-        sequence = self._sequences.pop(subscription, None)
+        sequence = self._sequences().pop(subscription, None)
         if sequence is not None:
+            self._count -= 1
             for segment in segments:
-                slot = segment.slot_of(sequence)
-                if slot is not None:
-                    segment.kill(slot, version + 1)
+                place = segment.place_of(sequence)
+                if place is not None:
+                    segment.kill(place, version + 1)
                     break
             else:
                 pending = tuple(entry for entry in pending if entry.sequence != sequence)
@@ -167,10 +193,10 @@ class Matcher:
         for live in state.segments:
             encoded = encode_event(converted, live.spaces, live.segment)
             for hits in search(live, encoded, state.version):
-                slots = hits.slots
+                places = hits.places
                 if len(hits.unsure):
-                    slots = slots[_settled(live, lambda row: converted, hits)]
-                found += [live.subscriptions[slot] for slot in slots.tolist()]
+                    places = places[_settled(live, lambda row: converted, hits)]
+                found += live.subscriptions.at(places)
                 self._candidates += hits.candidates
         found += [
             entry.subscription
@@ -203,14 +229,14 @@ class Matcher:
                 encoded = chunk.columns.encode(live.spaces, live.segment.text_columns)
                 for hits in search(live, encoded, state.version):
                     self._candidates += hits.candidates
-                    rows, slots = hits.events, hits.slots
+                    rows, places = hits.events, hits.places
                     if len(hits.unsure):
                         stands = _settled(live, chunk.event, hits)
-                        rows, slots = rows[stands], slots[stands]
-                    self._matches += len(slots)
-                    if len(slots):
+                        rows, places = rows[stands], places[stands]
+                    self._matches += len(places)
+                    if len(places):
                         subscription = pa.DictionaryArray.from_arrays(
-                            pa.array(slots), live.dictionary(), safe=False
+                            pa.array(places), live.subscriptions.array, safe=False
                         )
                         numbers = pa.array(chunk.numbers[rows])
                         yield pa.record_batch([numbers, subscription], schema=MATCHES)
@@ -310,27 +336,26 @@ class Matcher:
         matcher = cls()
         for stored in load(store_at(place), version).segments:
             live = from_stored(stored, matcher._next_sequence)
-            matcher._next_sequence += len(live.sequence)
-            matcher._sequences |= dict(zip(live.subscriptions, live.sequence.tolist(), strict=True))
+            matcher._next_sequence += len(live)
+            matcher._count += len(live)
             matcher._append(live)
         return matcher
 
     def stats(self, *, expensive: int = 10) -> Stats:
         """Sizes, work done, and so many of the most expensive filters."""
         segments, pending, _ = self._state
-        texts = [text for each in segments for text in each.texts]
-        ids = [name for each in segments for name in each.subscriptions]
         events = max(self._seen, 1)
         return Stats(
             subscriptions=len(self),
             pending=len(pending),
-            segments=tuple(len(each.sequence) for each in segments),
+            segments=tuple(map(len, segments)),
             dead=sum(each.dead for each in segments),
+            filters=sum(len(each.texts) for each in segments),
             shapes=len({group.shape for each in segments for group in each.groups}),
             structure_bytes=sum(each.segment.nbytes for each in segments),
-            filter_bytes=sum(group.nbytes for each in segments for group in each.groups),
-            id_bytes=sum(map(sys.getsizeof, ids)),
-            text_bytes=sum(map(sys.getsizeof, texts)),
+            filter_bytes=sum(each.filter_bytes for each in segments),
+            id_bytes=sum(each.id_bytes for each in segments),
+            text_bytes=sum(each.texts.nbytes for each in segments),
             events=self._seen,
             candidates_per_event=self._candidates / events,
             matches_per_event=self._matches / events,
@@ -344,23 +369,30 @@ class Matcher:
         with self._lock:
             segments, pending, now = self._state
             for old in chosen:
-                for slot in np.flatnonzero(
+                for gone in np.flatnonzero(
                     (old.dead_since > version) & (old.dead_since <= now)
                 ).tolist():
-                    place = merged.slot_of(int(old.sequence[slot]))
+                    place = merged.place_of(int(old.sequence[gone]))
                     assert place is not None
-                    merged.kill(place, int(old.dead_since[slot]))
+                    merged.kill(place, int(old.dead_since[gone]))
             kept = tuple(each for each in segments if each not in chosen)
             self._state = _State((merged, *kept), pending, now)
 
 
 def _settled(live: LiveSegment, event_of: Callable[[int], Event], hits: Hits) -> NDArray[np.bool_]:
     """Which matches stand, once the reference evaluator has seen the unsure ones."""
-    stands = np.ones(len(hits.slots), dtype=np.bool_)
-    event, at = Event(), -1
-    for place in hits.unsure.tolist():
-        if hits.events[place] != at:
-            at = int(hits.events[place])
-            event = event_of(at)
-        stands[place] = live.residuals[int(hits.slots[place])].accepts(event)
+    stands = np.ones(len(hits.places), dtype=np.bool_)
+    event, decided, accepts = Event(), (-1, -1), False
+    unsure = hits.unsure
+    slots = live.slots_of(hits.places[unsure])
+    for hit, row, slot in zip(
+        unsure.tolist(), hits.events[unsure].tolist(), slots.tolist(), strict=True
+    ):
+        # All that hold a filter stand in a row.
+        if (row, slot) != decided:
+            if row != decided[0]:
+                event = event_of(row)
+            accepts = live.residuals[slot].accepts(event)
+            decided = row, slot
+        stands[hit] = accepts
     return stands

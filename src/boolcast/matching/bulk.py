@@ -1,30 +1,31 @@
-"""Many subscriptions at once: each text of a new form is parsed, the others only filled in.
+"""Many subscriptions at once: few texts are parsed, the others only filled in.
 
-A text is split at its literals. What is left is its form; texts of one form have one shape,
-and their literals are looked up in a table for each test, so that a constant is read once
-however often it occurs. Where a text does not fit in (a literal that changes the shape, a form
-with a pattern, a residual) it is parsed like any other.
+Texts that occur again are one filter. A text is split at its literals; what is left is its
+form. Texts of one form have the same tree, and the literals of a predicate are looked up in a
+table of all that were seen with it, in whatever form: so a constant is read once however often
+it occurs. Where a text does not fit in (a residual, a literal that is an error or no value at
+all) it is parsed like any other.
 """
 
-import re
-from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple, cast
+from enum import Enum, auto
+from typing import Final, NamedTuple
 
-import msgspec
 import numpy as np
 import pyarrow as pa
-from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from boolcast.errors import FilterError, UsageError
-from boolcast.filters.expressions import Between, Comparison, Filter, In, IsNull, Leaf, Node
+from boolcast.algebra.cuts import Cuts
+from boolcast.errors import FilterError
+from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import Limits
-from boolcast.filters.negation import to_nnf
 from boolcast.filters.parsing import parse
-from boolcast.matching.columns import Column, ShapeGroup
-from boolcast.matching.live import LiveSegment
+from boolcast.matching.columns import ShapeGroup
+from boolcast.matching.forms import Constants, Form, Group, Groups, split
+from boolcast.matching.live import Holders, LiveSegment
+from boolcast.matching.rows import Rows
 from boolcast.matching.selectivity import Selectivity
-from boolcast.matching.shapes import Shape, take_apart, test_of
-from boolcast.model.values import Value
+from boolcast.matching.shapes import Shape, take_apart
+from boolcast.matching.strings import StringColumn
 
 REJECTS: Final = pa.schema(
     [
@@ -37,10 +38,20 @@ REJECTS: Final = pa.schema(
 )
 """What `add_many` returns: the rows that it could not take, and why."""
 
-_LITERAL: Final = re.compile(
-    r"""("[^"]*+(?:""[^"]*+)*+"|'[^']*+(?:''[^']*+)*+'"""
-    r"""|(?<![\w.])[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))"""
-)
+_CHUNK: Final = 65_536
+_FORM_CHARACTERS: Final = 1 << 22
+"""Of texts of so many characters together the forms are remembered; then they are forgotten."""
+
+
+class _Mark(Enum):
+    """In place of a form."""
+
+    UNKNOWN = auto()
+    MET = auto()
+
+
+_UNKNOWN: Final = _Mark.UNKNOWN
+_MET: Final = _Mark.MET
 
 
 class Reject(NamedTuple):
@@ -53,204 +64,127 @@ class Reject(NamedTuple):
     position: int | None
 
 
-class Subscription(msgspec.Struct):
-    """A line of JSON."""
-
-    subscription: str
-    filter: str
-
-
-def rows_of(
-    subscriptions: pa.Table | pa.RecordBatch | bytes,
-) -> Iterator[tuple[str | None, str | None, str | None]]:
-    """Id, text and, where a row cannot be read, the reason."""
-    if isinstance(subscriptions, bytes):
-        decoder = msgspec.json.Decoder(Subscription)
-        for line in subscriptions.splitlines():
-            try:
-                row = decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-                yield None, None, f"the line cannot be read: {error}"
-            else:
-                yield row.subscription, row.filter, None
-        return
-    missing = {"subscription", "filter"} - set(subscriptions.schema.names)
-    if missing:
-        raise UsageError(f"the table lacks the column {' and '.join(sorted(missing))}")
-    for batch in (
-        subscriptions.to_batches() if isinstance(subscriptions, pa.Table) else [subscriptions]
-    ):
-        ids = batch.column("subscription").cast(pa.string()).to_pylist()
-        texts = batch.column("filter").cast(pa.string()).to_pylist()
-        for subscription, text in zip(ids, texts, strict=True):
-            is_null = subscription is None or text is None
-            yield (
-                subscription,
-                text,
-                "subscription and filter must not be null" if is_null else None,
-            )
-
-
 class Loader:
-    """Takes up rows, and makes a segment of them."""
+    """Takes up rows, once, and makes a segment of them."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.subscriptions: list[str] = []
-        self.texts: list[str] = []
         self.rejects: list[Reject] = []
+        self._texts = StringColumn.of([], pa.large_string())
+        self._subscriptions = pa.array([], pa.string())
+        self._slot_of = np.zeros(0, dtype=np.int32)
         self._residuals: dict[int, Filter] = {}
-        self._groups: dict[Shape, ShapeGroup] = {}
-        self._forms: dict[tuple[str, ...], _Form | None] = {}
+        self._groups = Groups()
+        self._forms: dict[tuple[str, ...], Form | _Mark | None] = {}
+        self._form_characters = 0
+        self._constants = Constants()
 
-    def take(self, rows: Iterable[tuple[str | None, str | None, str | None]]) -> None:
-        """Take up rows; those that cannot be are listed in `rejects`."""
-        for number, (subscription, text, problem) in enumerate(rows):
-            if subscription is None or text is None:
-                self.rejects.append(Reject(number, subscription, text, problem or "", None))
-                continue
-            slot = len(self.texts)
-            try:
-                if not self._fill_in(slot, text):
-                    self._parse(slot, text)
-            except FilterError as error:
-                reason = error.problem + (f"; {error.hint}" if error.hint else "")
-                self.rejects.append(Reject(number, subscription, text, reason, error.position))
-            else:
-                self.subscriptions.append(subscription)
-                self.texts.append(text)
+    def take(self, rows: Rows) -> None:
+        """Take up rows; those that cannot be are listed in `rejects`, and of one id the last."""
+        encoded = rows.texts.dictionary_encode()
+        slots, errors = self._take_texts(encoded.dictionary)
+        codes = encoded.indices.fill_null(-1).to_numpy()
+        # One more behind the last, for -1: a text that is null.
+        slot_of = np.append(slots, np.int32(-1))[codes]
+        is_taken = (slot_of >= 0) & rows.subscriptions.is_valid().to_numpy(zero_copy_only=False)
+        for number in np.flatnonzero(~is_taken).tolist():
+            self._reject(rows, number, errors.get(int(codes[number])))
+        taken = np.flatnonzero(is_taken)
+        names = rows.subscriptions.take(pa.array(taken)).dictionary_encode()
+        last = np.zeros(len(names.dictionary), dtype=np.int64)
+        last[names.indices.to_numpy()] = taken
+        self._subscriptions = names.dictionary
+        self._slot_of = slot_of[last]
+
+    def _take_texts(
+        self, texts: pa.LargeStringArray
+    ) -> tuple[NDArray[np.int32], dict[int, FilterError]]:
+        """The slot of each of the texts, all different; -1 and an error where it has none."""
+        slots = np.full(len(texts), -1, dtype=np.int32)
+        errors: dict[int, FilterError] = {}
+        slot = 0
+        for begin in range(0, len(texts), _CHUNK):
+            for number, text in enumerate(texts.slice(begin, _CHUNK).to_pylist(), begin):
+                try:
+                    if not self._fill_in(slot, text):
+                        self._parse(slot, text)
+                except FilterError as error:
+                    errors[number] = error
+                else:
+                    slots[number] = slot
+                    slot += 1
+        self._texts = StringColumn(texts.take(pa.array(np.flatnonzero(slots >= 0))))
+        return slots, errors
+
+    def _reject(self, rows: Rows, number: int, error: FilterError | None) -> None:
+        position = None
+        if number in rows.problems:
+            reason = rows.problems[number]
+        elif error is None:
+            reason = "subscription and filter must not be null"
+        else:
+            reason = error.problem + (f"; {error.hint}" if error.hint else "")
+            position = error.position
+        subscription, text = rows.subscriptions[number].as_py(), rows.texts[number].as_py()
+        self.rejects.append(Reject(number, subscription, text, reason, position))
 
     def _fill_in(self, slot: int, text: str) -> bool:
         """Take up a text of a known form; False where it must be parsed."""
         if len(text) > self.limits.text:
             return False
-        pieces = _LITERAL.split(text)
-        literals = pieces[1::2]
-        key = tuple(pieces[::2]) + tuple(
-            [each if each[0] == '"' else "'" if each[0] == "'" else "0" for each in literals]
-        )
-        form = self._forms.get(key)
-        if form is None:
-            if key in self._forms:
-                return False
-            form = self._forms[key] = self._form(text, literals)
-            if form is None:
-                return False
-        return form.take(slot, literals)
+        key, literals = split(text)
+        form = self._forms.get(key, _UNKNOWN)
+        if form is _UNKNOWN:
+            # Not worth a form until it comes again.
+            self._make_room(len(text))
+            self._forms[key] = _MET
+            return False
+        if form is _MET:
+            filter = parse(text, limits=self.limits)
+            form = self._forms[key] = Form.of(filter, literals, self._constants, self._groups)
+        return form is not None and form.take(slot, literals)
 
-    def _form(self, text: str, literals: list[str]) -> "_Form | None":
-        """The form of a text, or None if texts of this form must be parsed each."""
-        node = to_nnf(cast("Node", parse(text, limits=self.limits)))
-        parts = take_apart(node)
-        leaves = cast("list[Leaf]", list(node.predicates()))
-        values = [each for each in literals if each[0] != '"']
-        if parts is None or len(parts[0].tests) != len(leaves):
-            return None
-        counts = [_literals_of(leaf) for leaf in leaves]
-        if None in counts or sum(cast("list[int]", counts)) != len(values):
-            return None
-        return _Form(self._group(parts[0]), leaves, cast("list[int]", counts))
-
-    def _group(self, shape: Shape) -> ShapeGroup:
-        group = self._groups.get(shape)
-        if group is None:
-            group = self._groups[shape] = ShapeGroup(shape)
-        return group
+    def _make_room(self, characters: int) -> None:
+        """Forget all forms if there are too many."""
+        self._form_characters += characters
+        if self._form_characters > _FORM_CHARACTERS:
+            self._form_characters = characters
+            self._forms.clear()
+            self._constants.forget_literals()
 
     def _parse(self, slot: int, text: str) -> None:
         filter = parse(text, limits=self.limits)
         parts = take_apart(filter)
         if parts is None:
             return
-        shape, constants = parts
-        self._group(shape).add(slot, constants)
+        shape, cuts = parts
+        self._groups[shape].add(slot, list(map(self._constants.number, cuts)))
         if any(test.kind == "residual" for test in shape.tests):
             self._residuals[slot] = filter
 
     def segment(self, first_sequence: int, selectivity: Selectivity) -> LiveSegment:
         """All that was taken up, with sequence numbers from the first one on."""
-        sequence = np.arange(first_sequence, first_sequence + len(self.texts))
+        sequence = np.arange(first_sequence, first_sequence + len(self._slot_of))
+        holders = Holders.sorted(self._slot_of, len(self._texts), sequence, self._subscriptions)
         return LiveSegment.of_groups(
-            [group for group in self._groups.values() if group.slots],
-            sequence,
-            self.subscriptions,
-            self.texts,
+            [
+                _group(shape, each, self._constants.cuts)
+                for shape, each in self._groups.items()
+                if each.slots
+            ],
+            # By place, so that the place is found by the number without more ado.
+            holders._replace(sequence=sequence),
+            self._texts,
             self._residuals,
             selectivity,
         )
 
 
-class _Form:
-    """Texts that differ in their literals only, and mean filters of one shape."""
-
-    __slots__ = ("_codes", "_counts", "_group", "_leaves")
-
-    def __init__(self, group: ShapeGroup, leaves: list[Leaf], counts: list[int]) -> None:
-        self._group = group
-        self._leaves = leaves
-        self._counts = counts
-        self._codes: list[dict[tuple[str, ...] | str, int]] = [{} for _ in leaves]
-
-    def take(self, slot: int, literals: list[str]) -> bool:
-        """Take up a text by its literals; False where they change the shape."""
-        values = [each for each in literals if each[0] != '"']
-        codes: list[int] = []
-        at = 0
-        for number, count in enumerate(self._counts):
-            key = values[at] if count == 1 else tuple(values[at : at + count])
-            at += count
-            code = self._codes[number].get(key)
-            if code is None:
-                code = self._codes[number][key] = self._code(number, key)
-            if code < 0:
-                return False
-            codes.append(code)
-        group = self._group
-        group.slots.append(slot)
-        for column, code in zip(group.columns, codes, strict=True):
-            column.codes.append(code)
-        return True
-
-    def _code(self, number: int, key: tuple[str, ...] | str) -> int:
-        values = tuple(_value(text) for text in ((key,) if isinstance(key, str) else key))
-        test, cuts = test_of(_with_values(self._leaves[number], values))
-        column: Column = self._group.columns[number]
-        is_same = test == self._group.shape.tests[number] and bool(cuts)
-        return column.code(cuts) if is_same else -1
-
-
-def _literals_of(leaf: Leaf) -> int | None:
-    """How many literals the text of a predicate has; None where they are more than values."""
-    match leaf:
-        case Comparison(_, _, value):
-            return 1 if isinstance(value, str) or type(value) in (int, float) else None
-        case Between(_, low, _, _):
-            return 2 if isinstance(low, str) or type(low) in (int, float) else None
-        case In(_, values, _):
-            known = isinstance(values[0], str) or type(values[0]) in (int, float)
-            return len(values) if known else None
-        case IsNull():
-            return 0
-        case _:
-            return None
-
-
-def _value(literal: str) -> Value:
-    """A literal's value, as the parser reads it; the common ones without its help."""
-    if literal[0] == "'":
-        return literal[1:-1].replace("''", "'")
-    if len(literal) <= 18 and literal.isdigit():
-        return int(literal)
-    return cast("Comparison", parse(f"a = {literal}")).value
-
-
-def _with_values(leaf: Leaf, values: tuple[Value, ...]) -> Leaf:
-    match leaf:
-        case Comparison():
-            return replace(leaf, value=values[0])
-        case Between():
-            return replace(leaf, low=values[0], high=values[1])
-        case In():
-            return replace(leaf, values=values)
-        case _:
-            return leaf
+def _group(shape: Shape, filters: Group, cuts: list[Cuts]) -> ShapeGroup:
+    group = ShapeGroup(shape)
+    group.slots = filters.slots.tolist()
+    for column, numbers in zip(group.columns, filters.constants, strict=True):
+        distinct, codes = np.unique(np.frombuffer(numbers, np.int32), return_inverse=True)
+        column.distinct = [cuts[number] for number in distinct.tolist()]
+        column.codes = codes.tolist()
+    return group

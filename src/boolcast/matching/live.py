@@ -1,8 +1,9 @@
-"""A segment in use: the index, the subscriptions behind its slots, and which of them are gone."""
+"""A segment in use: the index, the subscriptions that hold its filters, and which are gone."""
 
 import threading
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,24 +16,57 @@ from boolcast.matching.segments import Segment
 from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.shapes import Shape, take_apart
 from boolcast.matching.spaces import Spaces
+from boolcast.matching.strings import StringColumn
 
 ALIVE: Final = np.iinfo(np.int64).max
 
 
 class Entry(NamedTuple):
-    """A subscription on its way into a segment; `sequence` counts all that were ever added."""
+    """A subscription on its way into a segment; `sequence` counts all that were ever added.
+
+    `text` is the filter as it was given; None if it was given as a tree.
+    """
 
     sequence: int
     subscription: str
     filter: Filter
-    text: str
+    text: str | None
+
+
+class Holders(NamedTuple):
+    """The subscriptions of a segment, in the order of the filters that they hold.
+
+    A subscription has a *place*. Those that hold filter s have the places from `starts[s]` to
+    `starts[s + 1]`.
+    """
+
+    starts: NDArray[np.int32]
+    sequence: NDArray[np.int64]
+    subscriptions: StringColumn
+
+    @classmethod
+    def sorted(
+        cls,
+        slots: NDArray[Any],
+        filters: int,
+        sequence: NDArray[np.int64],
+        subscriptions: pa.StringArray,
+    ) -> "Holders":
+        """From rows in any order: the slot of the filter, of so many, the number and the id."""
+        order = np.argsort(slots, kind="stable")
+        ends = np.cumsum(np.bincount(slots, minlength=filters))
+        starts = np.concatenate([[0], ends]).astype(np.int32)
+        return cls(starts, sequence[order], StringColumn(subscriptions.take(pa.array(order))))
 
 
 class LiveSegment:
-    """An index over subscriptions in the order of their sequence numbers; the slot is the place.
+    """An index over filters, and the subscriptions that hold them.
+
+    A filter has a *slot*, however many subscriptions hold it: by that it is known in `groups`,
+    `texts` and `residuals`. Filters of the same text are one.
 
     Everything is immutable but `dead_since`, which holds the version of the matcher from
-    which on a slot is gone. It only ever changes from ALIVE, so that a reader of an earlier
+    which on a place is empty. It only ever changes from ALIVE, so that a reader of an earlier
     version is not disturbed.
     """
 
@@ -40,30 +74,36 @@ class LiveSegment:
         self,
         spaces: Spaces,
         groups: list[RankedGroup],
-        sequence: NDArray[np.int64],
-        subscriptions: list[str],
-        texts: list[str],
+        holders: Holders,
+        texts: StringColumn,
         residuals: dict[int, Filter],
         segment: Segment,
     ) -> None:
         self.spaces = spaces
         self.groups = groups
-        self.sequence = sequence
-        self.subscriptions = subscriptions
+        self.starts, self.sequence, self.subscriptions = holders
         self.texts = texts
         self.residuals = residuals
         self.segment = segment
-        self.dead_since = np.full(len(sequence), ALIVE, dtype=np.int64)
+        self.dead_since = np.full(len(self), ALIVE, dtype=np.int64)
         self.dead = 0
-        self._dictionary: pa.Array | None = None
         self._scratch = threading.local()
 
     @classmethod
     def of_entries(cls, entries: Sequence[Entry], selectivity: Selectivity) -> "LiveSegment":
-        """Index entries, given in ascending sequence."""
+        """Index entries."""
+        slots: dict[str, int] = {}
+        slot_of = [
+            slots.setdefault(str(entry.filter) if entry.text is None else entry.text, len(slots))
+            for entry in entries
+        ]
         groups: dict[Shape, ShapeGroup] = {}
         residuals: dict[int, Filter] = {}
-        for slot, entry in enumerate(entries):
+        known = -1
+        for slot, entry in zip(slot_of, entries, strict=True):
+            if slot <= known:
+                continue
+            known = slot
             parts = take_apart(entry.filter)
             if parts is None:
                 continue
@@ -74,11 +114,16 @@ class LiveSegment:
             group.add(slot, constants)
             if any(test.kind == "residual" for test in shape.tests):
                 residuals[slot] = entry.filter
+        holders = Holders.sorted(
+            np.array(slot_of),
+            len(slots),
+            np.array([entry.sequence for entry in entries]),
+            pa.array([entry.subscription for entry in entries], pa.string()),
+        )
         return cls.of_groups(
             list(groups.values()),
-            np.array([entry.sequence for entry in entries], dtype=np.int64),
-            [entry.subscription for entry in entries],
-            [entry.text for entry in entries],
+            holders,
+            StringColumn.of(list(slots), pa.large_string()),
             residuals,
             selectivity,
         )
@@ -87,17 +132,16 @@ class LiveSegment:
     def of_groups(
         cls,
         groups: Sequence[ShapeGroup],
-        sequence: NDArray[np.int64],
-        subscriptions: list[str],
-        texts: list[str],
+        holders: Holders,
+        texts: StringColumn,
         residuals: dict[int, Filter],
         selectivity: Selectivity,
     ) -> "LiveSegment":
         """Index filters that are already sorted by shape."""
         spaces = Spaces.of(groups)
         ranked = [spaces.ranked(group) for group in groups]
-        segment = build(ranked, spaces, selectivity)
-        return cls(spaces, ranked, sequence, subscriptions, texts, residuals, segment)
+        segment = _with_places(build(ranked, spaces, selectivity), holders.starts)
+        return cls(spaces, ranked, holders, texts, residuals, segment)
 
     @classmethod
     def merged(
@@ -106,60 +150,90 @@ class LiveSegment:
         """One segment of all that is alive at the version."""
         spaces, maps = Spaces.united([each.spaces for each in segments])
         alive = [np.flatnonzero(each.dead_since > version) for each in segments]
-        sequence = np.concatenate(
-            [each.sequence[kept] for each, kept in zip(segments, alive, strict=True)]
-        )
-        order = np.argsort(sequence)
-        place = np.empty(len(order), dtype=np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
+        held = [each.slots_of(places) for each, places in zip(segments, alive, strict=True)]
+        texts, renumbered = _united_texts(segments, held)
         parts: dict[Shape, list[RankedGroup]] = {}
         residuals: dict[int, Filter] = {}
-        subscriptions: list[str] = []
-        texts: list[str] = []
-        begin = 0
-        for each, kept, moves in zip(segments, alive, maps, strict=True):
-            slots = np.full(len(each.sequence), -1, dtype=np.int32)
-            slots[kept] = place[begin : begin + len(kept)]
-            begin += len(kept)
+        for each, moves, (slots, is_first) in zip(segments, maps, renumbered, strict=True):
+            # A filter that another segment has too is taken from the first.
+            indexed = np.where(is_first, slots, np.int32(-1))
             for group in each.groups:
-                moved = _kept(spaces.moved(group, moves), slots)
+                moved = _kept(spaces.moved(group, moves), indexed)
                 if len(moved.slots):
                     parts.setdefault(group.shape, []).append(moved)
-            residuals |= {int(slots[s]): f for s, f in each.residuals.items() if slots[s] >= 0}
-            subscriptions += [each.subscriptions[slot] for slot in kept.tolist()]
-            texts += [each.texts[slot] for slot in kept.tolist()]
-        steps = order.tolist()
+            residuals |= {int(slots[s]): f for s, f in each.residuals.items() if is_first[s]}
         joined = [_joined(shape, groups) for shape, groups in parts.items()]
-        return cls(
-            spaces,
-            joined,
-            sequence[order],
-            [subscriptions[step] for step in steps],
-            [texts[step] for step in steps],
-            residuals,
-            build(joined, spaces, selectivity),
+        holders = Holders.sorted(
+            np.concatenate(
+                [slots[rows] for (slots, _), rows in zip(renumbered, held, strict=True)]
+            ),
+            len(texts),
+            np.concatenate(
+                [each.sequence[kept] for each, kept in zip(segments, alive, strict=True)]
+            ),
+            pa.concat_arrays(
+                [
+                    each.subscriptions.array.take(pa.array(kept))
+                    for each, kept in zip(segments, alive, strict=True)
+                ]
+            ),
         )
+        segment = _with_places(build(joined, spaces, selectivity), holders.starts)
+        return cls(spaces, joined, holders, texts, residuals, segment)
 
-    def slot_of(self, sequence: int) -> int | None:
-        """The slot of a subscription, if it is in this segment."""
-        slot = int(np.searchsorted(self.sequence, sequence))
-        found = slot < len(self.sequence) and self.sequence[slot] == sequence
-        return slot if found else None
+    def __len__(self) -> int:
+        """How many subscriptions there are, alive or dead."""
+        return len(self.sequence)
 
-    def kill(self, slot: int, version: int) -> None:
-        """Let the slot be gone from the version on."""
-        self.dead_since[slot] = version
+    def place_of(self, sequence: int) -> int | None:
+        """The place of a subscription, if it is in this segment."""
+        order = self._order
+        row = int(np.searchsorted(self.sequence, sequence, sorter=order))
+        if row == len(self.sequence):
+            return None
+        place = row if order is None else int(order[row])
+        return place if self.sequence[place] == sequence else None
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp] | None:
+        """The places by sequence; None where they are so already."""
+        if (self.sequence[1:] > self.sequence[:-1]).all():
+            return None
+        return np.argsort(self.sequence)
+
+    def slots_of(self, places: NDArray[Any]) -> NDArray[np.int64]:
+        """The slots of the filters that these subscriptions hold."""
+        return np.searchsorted(self.starts, places, side="right") - 1
+
+    def kill(self, place: int, version: int) -> None:
+        """Let the place be empty from the version on."""
+        self.dead_since[place] = version
         self.dead += 1
 
-    def is_alive(self, slot: int) -> bool:
-        """False once the slot is dead in the newest version."""
-        return bool(self.dead_since[slot] == ALIVE)
+    def holder_of(self, slot: int) -> int | None:
+        """The place of a subscription that holds the filter in the newest version."""
+        first, end = self.starts[slot : slot + 2].tolist()
+        alive = np.flatnonzero(self.dead_since[first:end] == ALIVE)
+        return first + int(alive[0]) if len(alive) else None
 
-    def dictionary(self) -> pa.Array:
-        """The ids of all slots, as Arrow wants them."""
-        if self._dictionary is None:
-            self._dictionary = pa.array(self.subscriptions, pa.string())
-        return self._dictionary
+    @cached_property
+    def most_matches(self) -> int:
+        """More matches than this no event can have, even if one were counted several times."""
+        members = self.segment.members
+        shared = -1 - members[members < 0]
+        holders = np.maximum(np.diff(self.starts), 1)
+        return len(members) - len(shared) + int(holders[shared].sum())
+
+    @property
+    def filter_bytes(self) -> int:
+        """The constants of the filters."""
+        return sum(group.nbytes for group in self.groups)
+
+    @property
+    def id_bytes(self) -> int:
+        """All that is kept for a subscription beyond its filter."""
+        arrays = (self.starts, self.sequence, self.dead_since)
+        return self.subscriptions.nbytes + sum(each.nbytes for each in arrays)
 
     def scratch(self) -> "Scratch":
         """The working memory of the thread that asks."""
@@ -172,10 +246,49 @@ class LiveSegment:
 class Scratch:
     """What the kernel writes besides its output: stamps, never reset."""
 
-    def __init__(self, segment: Segment, slots: int) -> None:
+    def __init__(self, segment: Segment, places: int) -> None:
         self.memo = np.zeros(segment.shared_programs + 1, dtype=np.int64)
-        self.seen = np.zeros(slots if segment.has_repeated_members else 1, dtype=np.int64)
+        self.seen = np.zeros(places if segment.has_repeated_members else 1, dtype=np.int64)
         self.stamp = 0
+
+
+def _with_places(segment: Segment, starts: NDArray[np.int32]) -> Segment:
+    """The segment with places for slots: the holder of a filter, if there is just one."""
+    first = starts[:-1]
+    is_single = np.diff(starts) == 1
+    member = np.where(is_single, first, -1 - np.arange(len(first), dtype=np.int32))
+    return segment._replace(members=member[segment.members])
+
+
+def _united_texts(
+    segments: Sequence[LiveSegment], held: Sequence[NDArray[np.int64]]
+) -> tuple[StringColumn, list[tuple[NDArray[np.int32], NDArray[np.bool_]]]]:
+    """The texts of the slots that are held, each once; and of each segment its slots' new numbers.
+
+    With them, for each slot, whether it is the first of its text; false if nobody holds it.
+    """
+    kept = []
+    for each, slots in zip(segments, held, strict=True):
+        is_held = np.zeros(len(each.texts), dtype=np.bool_)
+        is_held[slots] = True
+        kept.append(np.flatnonzero(is_held))
+    encoded = pa.concat_arrays(
+        [each.texts.array.take(pa.array(slots)) for each, slots in zip(segments, kept, strict=True)]
+    ).dictionary_encode()
+    codes = encoded.indices.to_numpy()
+    # Codes are given in the order of first use.
+    is_new = np.diff(np.maximum.accumulate(codes), prepend=-1) > 0
+    renumbered = []
+    begin = 0
+    for each, slots in zip(segments, kept, strict=True):
+        end = begin + len(slots)
+        numbers = np.full(len(each.texts), -1, dtype=np.int32)
+        numbers[slots] = codes[begin:end]
+        is_first = np.zeros(len(each.texts), dtype=np.bool_)
+        is_first[slots] = is_new[begin:end]
+        renumbered.append((numbers, is_first))
+        begin = end
+    return StringColumn(encoded.dictionary), renumbered
 
 
 def _kept(group: RankedGroup, slots: NDArray[np.int32]) -> RankedGroup:

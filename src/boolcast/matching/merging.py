@@ -12,9 +12,9 @@ def choose(segments: tuple[LiveSegment, ...]) -> tuple[LiveSegment, ...]:
     """The segments to merge next: a full tier, or one that is mostly dead; none if all is well."""
     tiers: dict[int, list[LiveSegment]] = {}
     for each in segments:
-        if each.dead * 2 > len(each.sequence):
+        if each.dead * 2 > len(each):
             return (each,)
-        tiers.setdefault(len(each.sequence).bit_length() // 2, []).append(each)
+        tiers.setdefault(len(each).bit_length() // 2, []).append(each)
     for _, tier in sorted(tiers.items()):
         if len(tier) >= _FACTOR:
             return tuple(tier)

@@ -11,6 +11,7 @@ from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.matching.protocol import MATCHES
+from boolcast.model.identifiers import check_subscription_id
 
 BATCH_MATCHES: Final = 65_536
 """How many matches a record batch holds at most."""
@@ -24,7 +25,11 @@ class Subscriptions:
         self._holders: dict[Filter, dict[str, None]] = {}
 
     def add(self, subscription: str, filter: Filter | str) -> None:
-        """Add an id, or give it another filter. Raises FilterError, and then changes nothing."""
+        """Add an id, or give it another filter.
+
+        Raises FilterError or SubscriptionIdError, and then changes nothing.
+        """
+        check_subscription_id(subscription)
         parsed = parse(filter) if isinstance(filter, str) else filter
         if subscription in self._filters:
             self.remove(subscription)

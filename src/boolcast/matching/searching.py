@@ -20,10 +20,10 @@ _ROWS_OF_ONE: Final = 1 << 10
 
 
 class Hits(NamedTuple):
-    """Matches: the event's number in its batch, the slot, and where nobody is sure yet."""
+    """Matches: the event's number in its batch, the place, and where nobody is sure yet."""
 
     events: NDArray[np.int64]
-    slots: NDArray[np.int32]
+    places: NDArray[np.int32]
     unsure: NDArray[np.int64]
     candidates: int
 
@@ -42,7 +42,7 @@ def search(
     first = 0
     while first < count:
         events = np.empty(rows, dtype=np.int64)
-        slots = np.empty(rows, dtype=np.int32)
+        places = np.empty(rows, dtype=np.int32)
         outcomes = np.empty(rows, dtype=np.uint8)
         following, written, candidates, scratch.stamp = kernel(
             first,
@@ -55,6 +55,7 @@ def search(
             segment.offsets,
             segment.groups,
             segment.members,
+            live.starts,
             segment.code,
             segment.list_starts,
             segment.list_bounds,
@@ -67,15 +68,15 @@ def search(
             scratch.seen,
             scratch.stamp,
             events,
-            slots,
+            places,
             outcomes,
         )
         if following == first:
             # One event alone has more matches than there is room for.
-            rows = min(8 * rows, len(segment.members))
+            rows = min(8 * rows, live.most_matches)
             continue
         unsure = np.flatnonzero(outcomes[:written] == 2) if live.residuals else _NONE
-        yield Hits(events[:written], slots[:written], unsure, candidates)
+        yield Hits(events[:written], places[:written], unsure, candidates)
         first = following
 
 

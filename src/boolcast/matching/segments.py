@@ -31,8 +31,11 @@ class Segment(NamedTuple):
     A row of `groups` is where the group's program begins and ends in `code` (nowhere, if it is
     always true), where its members begin in `members` (they end where the next group's begin),
     and a number: its lowest bit says that another group may name the same slots, the others
-    where the outcome is noted, if the program is shared, counted from 1. Members are slots.
-    All of a group in one row is one look into memory instead of four.
+    where the outcome is noted, if the program is shared, counted from 1. All of a group in one
+    row is one look into memory instead of four.
+
+    A member is a filter that one subscription holds, by the place of that subscription; or one
+    that several hold or nobody, by the complement of its slot.
 
     A row of `code` is one test: attribute and kind of test, two operands, and the jumps
     where it is true and false, counted from the program's start.

@@ -109,6 +109,10 @@ def test_of(leaf: Leaf) -> tuple[Test, Cuts]:
     if isinstance(leaf, Residual):
         cuts: Cuts = STRINGS if isinstance(leaf, Matches) else ((BOOLEAN,),)
         return Test(leaf.attribute, "residual", len(cuts)), cuts
+    if isinstance(leaf, Comparison):
+        # By far the most frequent, and as fast as to ask whether its meaning is known.
+        cuts = comparison_cuts(leaf.operator, leaf.value)
+        return Test(leaf.attribute, "intervals", len(cuts)), cuts
     variable, inside, _ = meaning(leaf)
     for row, holds in inside.literals:
         return Test(variable.name, "pattern", len(inside.cuts), row, holds), inside.cuts

@@ -194,19 +194,20 @@ def collect(store: Store, keep: int) -> None:
                 store.delete(name)
 
 
-def pack_strings(strings: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Offsets and UTF-8 bytes, as in Arrow's large_string: one offset more than strings."""
-    array = pa.array(strings, pa.large_string())
-    assert array.null_count == 0
-    _, offsets, data = array.buffers()
-    return np.frombuffer(offsets, np.int64, len(array) + 1), np.frombuffer(data, np.uint8)
+def pack_strings(strings: pa.Array) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+    """Offsets and UTF-8 bytes as the array has them: one offset more than strings."""
+    assert strings.null_count == 0
+    assert strings.offset == 0
+    _, offsets, data = strings.buffers()
+    kind = np.int64 if pa.types.is_large_string(strings.type) else np.int32
+    packed = np.frombuffer(offsets, kind, len(strings) + 1)
+    return packed, np.frombuffer(data or b"", np.uint8)[: packed[-1]]
 
 
-def unpack_strings(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> list[str]:
-    """The strings that `pack_strings` packed."""
-    buffers = pa.py_buffer(offsets), pa.py_buffer(data)
-    strings: list[str] = pa.LargeStringArray.from_buffers(len(offsets) - 1, *buffers).to_pylist()
-    return strings
+def unpack_strings(offsets: NDArray[Any], data: NDArray[np.uint8]) -> pa.Array:
+    """The strings that `pack_strings` packed, not copied."""
+    kind = pa.LargeStringArray if offsets.dtype == np.int64 else pa.StringArray
+    return kind.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 def _checksum(*parts: bytes | memoryview) -> str:

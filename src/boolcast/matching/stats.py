@@ -21,16 +21,20 @@ class Expensive(msgspec.Struct, frozen=True):
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes and work.
 
+    `filters` counts the distinct texts; pending subscriptions count as soon as they are indexed.
     `structure_bytes` is the index that is searched; `filter_bytes` the constants of the
-    filters, kept for merges; ids and texts come on top. `candidates` counts programs run an
-    event: filters looked at, those with the same program once. `expensive` names the filters
-    whose cut lets most events through.
+    filters, kept for merges; `text_bytes` their texts; `id_bytes` all else that is kept for a
+    subscription, but for Python's own look-up by id, which the first change makes.
+    `candidates` counts programs run an event: filters looked at, those with the same program
+    once. `expensive` names the filters whose cut lets most events through, each with one of
+    its subscriptions.
     """
 
     subscriptions: int
     pending: int
     segments: tuple[int, ...]
     dead: int
+    filters: int
     shapes: int
     structure_bytes: int
     filter_bytes: int
@@ -46,15 +50,20 @@ def expensive(
     segments: Sequence[LiveSegment], selectivity: Selectivity, count: int
 ) -> tuple[Expensive, ...]:
     """The filters that most events have to be checked against, the most expensive first."""
-    found: list[Expensive] = []
-    for live in segments:
+    found: list[tuple[float, int, int]] = []
+    for number, live in enumerate(segments if count else ()):
         for group in live.groups:
             shares = cut_shares(group, live.spaces, selectivity)
-            for row in np.argsort(-shares)[:count].tolist():
-                slot = int(group.slots[row])
-                if live.is_alive(slot):
-                    found.append(
-                        Expensive(live.subscriptions[slot], live.texts[slot], float(shares[row]))
-                    )
-    found.sort(key=lambda each: -each.share)
-    return tuple(found[:count])
+            rows = np.argsort(-shares)[:count]
+            pairs = zip(shares[rows].tolist(), group.slots[rows].tolist(), strict=True)
+            found += [(share, number, slot) for share, slot in pairs]
+    found.sort(reverse=True)
+    named: list[Expensive] = []
+    for share, number, slot in found:
+        live = segments[number]
+        place = live.holder_of(slot)
+        if place is not None:
+            named.append(Expensive(live.subscriptions[place], live.texts[slot], share))
+        if len(named) == count:
+            break
+    return tuple(named)

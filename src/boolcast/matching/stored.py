@@ -2,7 +2,8 @@
 
 The arrays of the index are stored as they are, in one file, and mapped into memory again. So
 are those of the rank spaces and of the groups' constants, end to end for all attributes and all
-groups: the counts in the description, which is MessagePack, say where to cut them up.
+groups: the counts in the description, which is MessagePack, say where to cut them up. Ids and
+texts are mapped too.
 """
 
 from collections.abc import Mapping
@@ -18,13 +19,14 @@ from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching.columns import RankedGroup
 from boolcast.matching.constants import Numbers, Strings, Table
-from boolcast.matching.live import LiveSegment
+from boolcast.matching.live import Holders, LiveSegment
 from boolcast.matching.packing import Section, pack, unpack
 from boolcast.matching.ranks import RankSpace
 from boolcast.matching.segments import Segment
 from boolcast.matching.shapes import Inner, Shape, Test
 from boolcast.matching.snapshots import StoredSegment, pack_strings, unpack_strings
 from boolcast.matching.spaces import Spaces
+from boolcast.matching.strings import StringColumn
 
 _SPACE_ARRAYS: Final = (
     "number_highs",
@@ -35,7 +37,7 @@ _SPACE_ARRAYS: Final = (
     "string_starts",
     "string_slots",
 )
-_UNLIMITED: Final = Limits(text=2**40, predicates=2**30, values=2**30, regexes=2**30)
+_UNLIMITED: Final = Limits(text=2**40, depth=2**30, predicates=2**30, values=2**30, regexes=2**30)
 
 
 class _Space(msgspec.Struct, array_like=True):
@@ -88,14 +90,15 @@ def to_stored(live: LiveSegment) -> StoredSegment:
         for group in live.groups
     ]
     constants = [part.reshape(-1) for group in live.groups for part in (group.slots, *group.bounds)]
-    subscriptions, subscription_bytes = pack_strings(live.subscriptions)
-    texts, text_bytes = pack_strings(live.texts)
+    subscriptions, subscription_bytes = pack_strings(live.subscriptions.array)
+    texts, text_bytes = pack_strings(live.texts.array)
     index, sections = pack(live.segment._asdict() | space_arrays)
     description = _Description(sections, spaces, groups, sorted(live.residuals))
     arrays: dict[str, NDArray[Any]] = {
         "index": index,
         "constants": np.concatenate([*constants, np.zeros(0, np.int32)]),
         "description": np.frombuffer(msgspec.msgpack.encode(description), dtype=np.uint8),
+        "starts": live.starts,
         "subscriptions": subscriptions,
         "subscription_bytes": subscription_bytes,
         "texts": texts,
@@ -112,15 +115,18 @@ def from_stored(stored: StoredSegment, first_sequence: int) -> LiveSegment:
         index = unpack(arrays["index"], description.sections)
         segment = Segment(**{name: index[name] for name in Segment._fields})
         spaces = _joined(description.spaces, index)
-        texts = unpack_strings(arrays["texts"], arrays["text_bytes"])
-        subscriptions = unpack_strings(arrays["subscriptions"], arrays["subscription_bytes"])
+        texts = StringColumn(unpack_strings(arrays["texts"], arrays["text_bytes"]))
+        subscriptions = StringColumn(
+            unpack_strings(arrays["subscriptions"], arrays["subscription_bytes"])
+        )
+        starts = arrays["starts"]
     except (KeyError, ValueError, msgspec.DecodeError) as error:
         raise StoreError(f"not a segment of a match index: {error}; save it again") from None
+    sequence = np.arange(first_sequence, first_sequence + len(subscriptions))
     return LiveSegment(
         spaces,
         _groups(description.groups, arrays["constants"]),
-        np.arange(first_sequence, first_sequence + len(texts)),
-        subscriptions,
+        Holders(starts, sequence, subscriptions),
         texts,
         {slot: parse(texts[slot], limits=_UNLIMITED) for slot in description.residuals},
         segment,

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from boolcast.matching.kernels.compiling import kernel, short_kernel
 
-
 Array = NDArray[Any]
 
 INTERVAL = 0
@@ -45,6 +44,7 @@ def match_events(
     offsets: Array,
     groups: Array,
     members: Array,
+    starts: Array,
     code: Array,
     list_starts: Array,
     list_bounds: Array,
@@ -57,7 +57,7 @@ def match_events(
     seen: Array,
     stamp: int,
     out_events: Array,
-    out_slots: Array,
+    out_places: Array,
     out_outcomes: Array,
 ) -> tuple[int, int, int, int]:
     """Matches of events from `first` on, until all are done or the output is full.
@@ -137,25 +137,29 @@ def match_events(
                             full = True
                             break
                         once = groups[group, 3] & 1 == 1
-                        if not once and not has_dead:
-                            for index in range(start, end):
-                                out_events[written] = event
-                                out_slots[written] = members[index]
-                                out_outcomes[written] = outcome
-                                written += 1
-                        else:
-                            for index in range(start, end):
-                                slot = members[index]
-                                if has_dead and dead_since[slot] <= version:
-                                    continue
-                                if once:
-                                    if seen[slot] == stamp:
-                                        continue
-                                    seen[slot] = stamp
-                                out_events[written] = event
-                                out_slots[written] = slot
-                                out_outcomes[written] = outcome
-                                written += 1
+                        for index in range(start, end):
+                            place = members[index]
+                            last = place
+                            if place < 0:
+                                last = starts[-place] - 1
+                                place = starts[-1 - place]
+                                # Room for the members behind it as well.
+                                if written + last - place + end - index > capacity:
+                                    full = True
+                                    break
+                            while place <= last:
+                                is_due = not has_dead or dead_since[place] > version
+                                if once and is_due:
+                                    is_due = seen[place] != stamp
+                                    seen[place] = stamp
+                                if is_due:
+                                    out_events[written] = event
+                                    out_places[written] = place
+                                    out_outcomes[written] = outcome
+                                    written += 1
+                                place += 1
+                        if full:
+                            break
                 if full:
                     break
                 mask >>= 1
@@ -180,6 +184,7 @@ def match_event(
     offsets: Array,
     groups: Array,
     members: Array,
+    starts: Array,
     code: Array,
     list_starts: Array,
     list_bounds: Array,
@@ -192,11 +197,11 @@ def match_event(
     seen: Array,
     stamp: int,
     out_events: Array,
-    out_slots: Array,
+    out_places: Array,
     out_outcomes: Array,
 ) -> tuple[int, int, int, int]:
     """`match_events` for one event, without giving up the lock of Python meanwhile."""
-    return match_events(
+    outcome: tuple[int, int, int, int] = match_events(
         first,
         ranks,
         texts,
@@ -207,6 +212,7 @@ def match_event(
         offsets,
         groups,
         members,
+        starts,
         code,
         list_starts,
         list_bounds,
@@ -219,9 +225,10 @@ def match_event(
         seen,
         stamp,
         out_events,
-        out_slots,
+        out_places,
         out_outcomes,
     )
+    return outcome
 
 
 @kernel
@@ -311,6 +318,7 @@ _SIGNATURE = (
     _array(nb.int64, 2),
     _array(nb.int32),
     _array(nb.int32, 2),
+    _array(nb.int32),
     _array(nb.int32),
     _array(nb.int32, 2),
     _array(nb.int32),

@@ -19,7 +19,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def short_kernel(function: Callable[..., Any]) -> Any:
-    """The same for one that is over sooner than another thread could take the lock and return it."""
+    """The same for one that is over sooner than the lock could change hands; it keeps it."""
     return _kept(nb.njit(function))
 
 

@@ -1,0 +1,61 @@
+"""Many strings in Arrow, of which single ones become Python objects when they are asked for.
+
+A million ids as Python objects take 55 bytes each beside their characters' own, and a second
+to make; a matcher that was loaded to match batches needs none of them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+class StringColumn:
+    """Immutable, none of them null; of the type `string` or `large_string`."""
+
+    def __init__(self, array: pa.Array) -> None:
+        assert array.null_count == 0
+        assert array.offset == 0
+        self.array = array
+        self._made: list[str | None] | None = None
+        _, offsets, data = array.buffers()
+        self._offsets = (
+            memoryview(offsets).cast("b").cast("q" if pa.types.is_large_string(array.type) else "i")
+        )
+        self._data = memoryview(b"" if data is None else data)
+
+    @classmethod
+    def of(cls, strings: Sequence[str], type_: pa.DataType) -> "StringColumn":
+        """From Python's strings."""
+        return cls(pa.array(strings, type_))
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, place: int) -> str:
+        offsets = self._offsets
+        return str(self._data[offsets[place] : offsets[place + 1]], "utf-8")
+
+    def at(self, places: NDArray[np.int32]) -> list[str]:
+        """The strings at these places.
+
+        Once made they are kept: to make one takes ten times as long as to look it up, and an
+        application that matches event by event meets the same ones again. All at once would
+        be faster yet, but the first call would wait for it.
+        """
+        if self._made is None:
+            self._made = [None] * len(self)
+        made = self._made
+        found: list[str] = []
+        for place in places.tolist():
+            text = made[place]
+            if text is None:
+                text = made[place] = self[place]
+            found.append(text)
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """What the Arrow array takes."""
+        return int(self.array.nbytes)
