@@ -13,7 +13,7 @@ from boolcast.matching.access import Matcher
 from boolcast.matching.constants import AFTER, BEFORE, Numbers, Strings, buffers_of, stem_of
 from boolcast.matching.encoding import Columns
 from boolcast.matching.kernels.building import copy_runs, number_rows
-from boolcast.matching.kernels.ranking import compare, fill_table, find, split
+from boolcast.matching.kernels.ranking import compare, fill_table, find, hash_of, split
 from boolcast.matching.packing import pack, unpack
 from boolcast.matching.ranks import RankSpace
 from boolcast.matching.spaces import Spaces
@@ -127,6 +127,19 @@ class TestStrings:
             number = find(encoded, 1, len(encoded), offsets, data, table, 1)
             assert number == (ordered.index(value) if value in constants else -1)
 
+    @pytest.mark.parametrize("other", ["ab", "cde", "c", ""])
+    def test_a_string_with_the_same_hash_is_not_taken_for_another(self, other):
+        """A table made by hand: where "cd" is looked for first, the other one claims its hash."""
+        offsets, data = buffers_of(pa.array([other, "cd"], pa.large_string()))
+        mixed = int(hash_of(np.frombuffer(b"cd", np.uint8), 0, 2, 0))
+        tag = mixed >> 32 << 32
+        table = np.zeros(8, dtype=np.uint64)
+        table[mixed % 8] = tag | 1
+        table[(mixed + 1) % 8] = tag | 2
+        assert find(np.frombuffer(b"cd", np.uint8), 0, 2, offsets, data, table, 0) == 1
+        table[(mixed + 1) % 8] = 0
+        assert find(np.frombuffer(b"cd", np.uint8), 0, 2, offsets, data, table, 0) == -1
+
     def test_strings_with_long_searches_ask_for_another_seed(self):
         offsets, data = buffers_of(pa.array([f"{n}" for n in range(63)], pa.large_string()))
         assert not fill_table(offsets, data, np.zeros(64, np.uint64), 0, 1)
@@ -209,7 +222,7 @@ def test_runs_are_copied_one_behind_the_other():
 
 
 def test_packed_arrays_come_back_as_aligned_views():
-    arrays = {
+    arrays: dict[str, np.ndarray] = {
         "bytes": np.arange(3, dtype=np.uint8),
         "none": np.zeros((0, 4), dtype=np.int32),
         "table": np.arange(6, dtype=np.float64).reshape(2, 3),

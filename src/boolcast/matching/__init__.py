@@ -5,10 +5,11 @@ Every engine has the face of `protocol` and answers exactly as the reference eva
 `access` is what users get as `boolcast.Matcher`.
 
 Inside `access`: filters are taken apart into `shapes` and constants (`columns`, `bulk` for
-many at once), constants become ranks (`ranks`, `spaces`), and `building` makes of them a
-segment of arrays (`segments`), with cuts chosen by `selectivity`. `live` adds the ids and the
-dead; `merging` says when segments become one. `encoding` turns events into ranks, `inputs`
-and `numbering` read many of them, `searching` runs the kernel. `kernels` alone imports numba.
+many at once), constants become ranks (`constants`, `ranks`, `spaces`), and `building` makes of
+them a segment of arrays (`segments`), with cuts chosen by `selectivity`. `live` adds the ids
+and the dead; `merging` says when segments become one. `encoding` turns events into ranks,
+`inputs` and `numbering` read many of them, `searching` runs the kernel. `kernels` alone imports
+numba, when `compiled` is first asked for one.
 
-`store`, `snapshots` and `stored` keep an index in a folder, version by version.
+`store`, `snapshots`, `stored` and `packing` keep an index in a folder, version by version.
 """
