@@ -23,7 +23,7 @@ from boolcast.matching.stored import to_stored
 from boolcast.pipeline import visits, workers
 from boolcast.pipeline.matches import groups_of
 from boolcast.pipeline.readings import Source
-from boolcast.pipeline.visits import Visit, count_subscriptions, match_lists, match_rows
+from boolcast.pipeline.visits import Visit, count_slots, match_lists, match_rows, name_slots
 from boolcast.pipeline.workers import open_parts
 
 
@@ -103,7 +103,8 @@ def test_groups_and_batches_do_not_matter(store, index, memory, sizes, gathered,
     lists = lists_of(match_lists(batches(*sizes), visit=visit))
     assert sorted((event, name) for event, names in lists.items() for name in names) == expected(25)
     assert sorted(lists) == list(range(25))
-    counts = [batch.to_pydict() for batch in count_subscriptions(batches(*sizes), visit=visit)]
+    slots = count_slots(batches(*sizes), visit=visit)
+    counts = [batch.to_pydict() for batch in name_slots(slots, visit=visit)]
     found = {n: m for each in counts for n, m in zip(*each.values(), strict=True)}
     assert found == Counter(name for _, name in expected(25))
 

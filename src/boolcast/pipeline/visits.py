@@ -35,6 +35,9 @@ _LISTED: Final = 1 << 10
 """With how many events a task begins to make lists; then it knows how long they are."""
 
 
+_SLOT_BITS: Final = 32
+
+
 class Visit(NamedTuple):
     """What all tasks of a match share."""
 
@@ -54,7 +57,7 @@ class _Found(NamedTuple):
     """Matches of one reading with one segment: rows of its chunk, and slots."""
 
     reading: int
-    place: tuple[int, int]
+    segment: int
     live: LiveSegment
     rows: NDArray[np.int64]
     slots: NDArray[np.int32]
@@ -86,26 +89,46 @@ def match_lists(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[
         yield from _problems(readings, visit, "subscriptions", _LIST)
 
 
-def count_subscriptions(
-    batches: Iterable[pa.RecordBatch], *, visit: Visit
-) -> Iterator[pa.RecordBatch]:
-    """For each subscription that matches at all, how many events of the partition it accepts."""
-    counts: dict[tuple[int, int], NDArray[np.int64]] = {}
+def count_slots(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
+    """For each slot that matches at all, how many events of the partition it accepts.
+
+    A slot is told by one number, its segment's place among all in the upper half: integers are
+    summed and moved much faster than ids.
+    """
+    counts: dict[int, NDArray[np.int64]] = {}
     for readings in _gathered(_readings(batches, visit.source), visit, _is_full):
         for found in _visited(readings, visit):
             more = np.bincount(found.slots, minlength=len(found.live.sequence))
-            known = counts.get(found.place)
+            known = counts.get(found.segment)
             if known is None:
-                counts[found.place] = more
+                counts[found.segment] = more
             else:
                 known += more
-    for group, parts in enumerate(visit.groups):
-        for number, live in enumerate(open_parts(visit.store, parts, visit.keep)):
-            matches = counts.get((group, number))
-            if matches is not None:
-                slots = np.flatnonzero(matches)
-                arrays = [live.dictionary().take(pa.array(slots)), pa.array(matches[slots])]
-                yield pa.record_batch(arrays, names=["subscription", "matches"])
+    for segment, matches in counts.items():
+        slots = np.flatnonzero(matches)
+        arrays = [pa.array(slots | segment << _SLOT_BITS), pa.array(matches[slots])]
+        yield pa.record_batch(arrays, names=["slot", "matches"])
+
+
+def name_slots(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
+    """The subscriptions of slots that `count_slots` told. Holds all slots of the partition."""
+    present = [batch for batch in batches if batch.num_rows]
+    if not present:
+        return
+    told = pa.Table.from_batches(present).sort_by("slot")
+    slots = told.column("slot").to_numpy()
+    first = 0
+    for parts in visit.groups:
+        limits = np.arange(first, first + len(parts) + 1) << _SLOT_BITS
+        ends = np.searchsorted(slots, limits).tolist()
+        first += len(parts)
+        if ends[0] == ends[-1]:
+            continue
+        segments = open_parts(visit.store, parts, visit.keep)
+        for live, limit, begin, end in zip(segments, limits, ends, ends[1:], strict=False):
+            names = live.dictionary().take(pa.array(slots[begin:end] - limit))
+            matches = told.column("matches").slice(begin, end - begin).combine_chunks()
+            yield pa.record_batch([names, matches], names=["subscription", "matches"])
 
 
 def find_problems(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
@@ -168,8 +191,9 @@ def _gathered(
 
 
 def _visited(readings: Sequence[Reading], visit: Visit) -> Iterator[_Found]:
-    for group, parts in enumerate(visit.groups):
-        for number, live in enumerate(open_parts(visit.store, parts, visit.keep)):
+    first = 0
+    for parts in visit.groups:
+        for segment, live in enumerate(open_parts(visit.store, parts, visit.keep), first):
             for place, (_, chunk, *_) in enumerate(readings):
                 encoded = chunk.columns.encode(live.spaces, live.segment.text_columns)
                 for hits in search(live, encoded, 0):
@@ -178,7 +202,8 @@ def _visited(readings: Sequence[Reading], visit: Visit) -> Iterator[_Found]:
                         stands = settled(live, chunk.event, hits)
                         rows, slots = rows[stands], slots[stands]
                     if len(slots):
-                        yield _Found(place, (group, number), live, rows, slots)
+                        yield _Found(place, segment, live, rows, slots)
+        first += len(parts)
 
 
 _LIST: Final = pa.list_(pa.string())
