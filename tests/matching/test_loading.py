@@ -22,7 +22,7 @@ from boolcast.matching.encoding import encode_event
 from boolcast.matching.forms import split
 from boolcast.matching.rows import rows_of
 from boolcast.matching.searching import search
-from boolcast.matching.strings import Strings
+from boolcast.matching.strings import StringColumn
 from boolcast.model.events import Event
 from tests.matching.conformance import ENGINES, accepting
 
@@ -155,7 +155,8 @@ def test_only_the_first_texts_of_a_form_are_parsed(monkeypatch):
     monkeypatch.setattr(bulk, "parse", parse_and_count)
     texts = [
         f"a in ({n}, {n + 1}) and t > timestamp '2026-01-01T00:00:{n % 60:02}Z' and f = true "
-        f"and not starts_with(b, 'x{n}') and c like '%!_{n}%' escape '!' and d between -{n} and {n}.5"
+        f"and not starts_with(b, 'x{n}') and c like '%!_{n}%' escape '!' "
+        f"and d between -{n} and {n}.5"
         for n in range(100)
     ]
     matcher = Matcher()
@@ -231,7 +232,7 @@ def test_holders_of_one_filter_however_little_room_there_is(rows):
     matcher.remove("s7")
     ((live,), _, version) = matcher._state
     event = Event({"x": 1, "y": 1})
-    encoded = encode_event(event, live.spaces, live.segment.text_columns)
+    encoded = encode_event(event, live.spaces, live.segment)
     found = [
         live.subscriptions[place]
         for hits in search(live, encoded, version, rows=rows)
@@ -273,7 +274,7 @@ def test_of_rows_with_one_id_the_last_that_can_be_taken_counts():
 
 @given(st.lists(st.text()), sampled_from([pa.string(), pa.large_string()]), st.data())
 def test_strings_are_those_that_went_in(strings, kind, data):
-    kept = Strings.of(strings, kind)
+    kept = StringColumn.of(strings, kind)
     assert len(kept) == len(strings)
     assert [kept[place] for place in range(len(strings))] == strings
     places = data.draw(st.lists(st.integers(0, len(strings) - 1))) if strings else []

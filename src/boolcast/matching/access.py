@@ -10,12 +10,11 @@ lock; those who change something take turns.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.evaluation import is_so
@@ -24,18 +23,19 @@ from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching import merging
 from boolcast.matching.bulk import REJECTS, Loader
+from boolcast.matching.catalog import catalog_of, live_segments
 from boolcast.matching.encoding import encode_event
 from boolcast.matching.inputs import Chunk, chunks
 from boolcast.matching.live import ALIVE, Entry, LiveSegment
 from boolcast.matching.protocol import MATCHES, Events
 from boolcast.matching.rows import rows_of
-from boolcast.matching.searching import Hits, search
+from boolcast.matching.searching import search, settled
 from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.snapshots import load, publish
 from boolcast.matching.stats import Stats
 from boolcast.matching.stats import expensive as find_expensive
 from boolcast.matching.store import Place, store_at
-from boolcast.matching.stored import from_stored, to_stored
+from boolcast.matching.stored import to_stored
 from boolcast.model.events import Event
 from boolcast.model.identifiers import check_subscription_id
 from boolcast.model.statistics import Statistics
@@ -195,7 +195,7 @@ class Matcher:
             for hits in search(live, encoded, state.version):
                 places = hits.places
                 if len(hits.unsure):
-                    places = places[_settled(live, lambda row: converted, hits)]
+                    places = places[settled(live, lambda row: converted, hits)]
                 found += live.subscriptions.at(places)
                 self._candidates += hits.candidates
         found += [
@@ -231,7 +231,7 @@ class Matcher:
                     self._candidates += hits.candidates
                     rows, places = hits.events, hits.places
                     if len(hits.unsure):
-                        stands = _settled(live, chunk.event, hits)
+                        stands = settled(live, chunk.event, hits)
                         rows, places = rows[stands], places[stands]
                     self._matches += len(places)
                     if len(places):
@@ -325,7 +325,7 @@ class Matcher:
             segments, _, version = self._state
         if any(each.dead for each in segments):
             segments = (LiveSegment.merged(segments, version, self._selectivity()),)
-        return publish(store, [to_stored(each) for each in segments])
+        return publish(store, [to_stored(each) for each in segments], catalog_of(segments))
 
     @classmethod
     def load(cls, place: Place, *, version: int | None = None) -> "Matcher":
@@ -334,10 +334,9 @@ class Matcher:
         Every byte is verified first. Raises StoreError if anything is missing or damaged.
         """
         matcher = cls()
-        for stored in load(store_at(place), version).segments:
-            live = from_stored(stored, matcher._next_sequence)
+        for live in live_segments(load(store_at(place), version)):
             matcher._next_sequence += len(live)
-            matcher._count += len(live)
+            matcher._count += len(live) - live.dead
             matcher._append(live)
         return matcher
 
@@ -377,22 +376,3 @@ class Matcher:
                     merged.kill(place, int(old.dead_since[gone]))
             kept = tuple(each for each in segments if each not in chosen)
             self._state = _State((merged, *kept), pending, now)
-
-
-def _settled(live: LiveSegment, event_of: Callable[[int], Event], hits: Hits) -> NDArray[np.bool_]:
-    """Which matches stand, once the reference evaluator has seen the unsure ones."""
-    stands = np.ones(len(hits.places), dtype=np.bool_)
-    event, decided, accepts = Event(), (-1, -1), False
-    unsure = hits.unsure
-    slots = live.slots_of(hits.places[unsure])
-    for hit, row, slot in zip(
-        unsure.tolist(), hits.events[unsure].tolist(), slots.tolist(), strict=True
-    ):
-        # All that hold a filter stand in a row.
-        if (row, slot) != decided:
-            if row != decided[0]:
-                event = event_of(row)
-            accepts = live.residuals[slot].accepts(event)
-            decided = row, slot
-        stands[hit] = accepts
-    return stands

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
@@ -209,6 +210,24 @@ class LiveSegment:
         """Let the place be empty from the version on."""
         self.dead_since[place] = version
         self.dead += 1
+
+    def without(self, places: NDArray[np.int32]) -> "LiveSegment":
+        """The same segment, all of whose places are alive, but for these; nothing is copied."""
+        assert not self.dead
+        other = copy(self)
+        other.dead_since = self.dead_since.copy()
+        other.dead_since[places] = 0
+        other.dead = len(places)
+        return other
+
+    def attributes(self) -> list[str]:
+        """The attributes that any of the filters looks at, sorted."""
+        residual = (name for each in self.residuals.values() for name in each.attributes())
+        return sorted({*self.spaces.names[1:], *residual})
+
+    def is_alive(self, place: int) -> bool:
+        """False once the place is empty in the newest version."""
+        return bool(self.dead_since[place] == ALIVE)
 
     def holder_of(self, slot: int) -> int | None:
         """The place of a subscription that holds the filter in the newest version."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from boolcast.matching.compiled import Announcement
 from boolcast.matching.encoding import Encoded
 from boolcast.matching.live import LiveSegment
+from boolcast.model.events import Event
 
 Kernel = Callable[..., tuple[int, int, int, int]]
 
@@ -81,6 +82,25 @@ def search(
 
 
 _NONE: Final = np.zeros(0, dtype=np.int64)
+
+
+def settled(live: LiveSegment, event_of: Callable[[int], Event], hits: Hits) -> NDArray[np.bool_]:
+    """Which matches stand, once the reference evaluator has seen the unsure ones."""
+    stands = np.ones(len(hits.places), dtype=np.bool_)
+    event, decided, accepts = Event(), (-1, -1), False
+    unsure = hits.unsure
+    slots = live.slots_of(hits.places[unsure])
+    for hit, row, slot in zip(
+        unsure.tolist(), hits.events[unsure].tolist(), slots.tolist(), strict=True
+    ):
+        # All that hold a filter stand in a row.
+        if (row, slot) != decided:
+            if row != decided[0]:
+                event = event_of(row)
+            accepts = live.residuals[slot].accepts(event)
+            decided = row, slot
+        stands[hit] = accepts
+    return stands
 
 
 @cache
