@@ -1,7 +1,5 @@
 """Running the kernel over encoded events, and what comes out of it."""
 
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
@@ -18,10 +16,6 @@ _ROWS: Final = 1 << 20
 """How many matches are held at a time."""
 
 _ROWS_OF_ONE: Final = 1 << 10
-
-
-_PATIENCE_S: Final = 1.0
-"""What takes longer is said to take long."""
 
 
 class Hits(NamedTuple):
@@ -89,20 +83,9 @@ _NONE: Final = np.zeros(0, dtype=np.int64)
 
 @cache
 def _kernel() -> Kernel:
-    """The compiled kernel; tells on stderr why the first use in an installation takes long."""
+    """The compiled kernel; the first use in an installation takes some seconds, and says so."""
     from boolcast.matching.kernels.access import (  # noqa: PLC0415 - imports numba
         compiled_match_events,
     )
 
-    timer = threading.Timer(_PATIENCE_S, _announce)
-    # A process that ends meanwhile does not wait for it.
-    timer.daemon = True
-    timer.start()
-    try:
-        return compiled_match_events()
-    finally:
-        timer.cancel()
-
-
-def _announce() -> None:
-    sys.stderr.write("boolcast: compiling the match kernel, once in an installation …\n")
+    return compiled_match_events()

@@ -17,7 +17,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.kernels.compiling import kernel
+from boolcast.matching.kernels.compiling import announced, kernel
 
 Array = NDArray[Any]
 
@@ -278,5 +278,6 @@ def compiled_match_events() -> Callable[..., tuple[int, int, int, int]]:
     That look costs more than a whole event, and rejects read-only arrays from its fast path.
     The arguments must be exactly of these types, contiguous; nobody checks.
     """
-    entry: Callable[..., tuple[int, int, int, int]] = match_events.compile(_SIGNATURE)
+    with announced("the match kernel"):
+        entry: Callable[..., tuple[int, int, int, int]] = match_events.compile(_SIGNATURE)
     return entry
