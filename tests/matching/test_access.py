@@ -214,7 +214,7 @@ def test_a_damaged_folder_is_refused(tmp_path, loaded):
     data[len(data) // 2] ^= 1
     victim.chmod(0o644)
     victim.write_bytes(data)
-    with pytest.raises(StoreError, match="index.npy"):
+    with pytest.raises(StoreError, match=r"index\.npy"):
         Matcher.load(tmp_path)
     with pytest.raises(StoreError):
         Matcher.load(tmp_path / "nothing")

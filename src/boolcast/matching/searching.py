@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.compiled import Announcement
 from boolcast.matching.encoding import Encoded
 from boolcast.matching.live import LiveSegment
 from boolcast.model.events import Event
@@ -112,5 +111,4 @@ def _kernel(is_single: bool) -> Kernel:
     """
     from boolcast.matching.kernels import access  # noqa: PLC0415 - imports numba
 
-    with Announcement():
-        return access.compiled_match_event() if is_single else access.compiled_match_events()
+    return access.compiled_match_event() if is_single else access.compiled_match_events()

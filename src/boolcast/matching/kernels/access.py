@@ -17,7 +17,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.kernels.compiling import kernel, short_kernel
+from boolcast.matching.kernels.compiling import compiled, kernel, short_kernel
 
 Array = NDArray[Any]
 
@@ -343,11 +343,9 @@ def compiled_match_events() -> Callable[..., tuple[int, int, int, int]]:
     That look costs more than a whole event, and rejects read-only arrays from its fast path.
     The arguments must be exactly of these types, contiguous; nobody checks.
     """
-    entry: Callable[..., tuple[int, int, int, int]] = match_events.compile(_SIGNATURE)
-    return entry
+    return compiled(match_events, _SIGNATURE)
 
 
 def compiled_match_event() -> Callable[..., tuple[int, int, int, int]]:
     """`match_event`, likewise."""
-    entry: Callable[..., tuple[int, int, int, int]] = match_event.compile(_SIGNATURE)
-    return entry
+    return compiled(match_event, _SIGNATURE)

@@ -8,9 +8,14 @@ A matcher works all the same, compiles in every process, and says so.
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from threading import Timer
+from typing import Any, Final
 
 import numba as nb
+from numba.core import event
+
+PATIENCE_S: Final = 1.0
+"""What is compiled for longer than this is announced."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -51,3 +56,39 @@ def warn_of_no_cache() -> None:
         "boolcast: compiled kernels cannot be kept here, so each process compiles them anew: "
         "set NUMBA_CACHE_DIR to a folder that can be written\n"
     )
+
+
+def compiled(function: Any, signature: object) -> Callable[..., Any]:
+    """A kernel for arguments of exactly these types, compiled or read from the cache.
+
+    Says on stderr that something is being compiled, if it takes long. What is found in the cache
+    is not announced, however slow the machine.
+    """
+    timer = Timer(PATIENCE_S, _announce)
+    # A process that ends meanwhile does not wait for it.
+    timer.daemon = True
+    with event.install_listener("numba:compile", _Starter(timer)):
+        try:
+            entry: Callable[..., Any] = function.compile(signature)
+        finally:
+            timer.cancel()
+    return entry
+
+
+@cache
+def _announce() -> None:
+    sys.stderr.write("boolcast: compiling the match kernels, once in an installation …\n")
+
+
+class _Starter(event.Listener):
+    """Starts a timer when the first function begins to be compiled."""
+
+    def __init__(self, timer: Timer) -> None:
+        self.timer = timer
+
+    def on_start(self, _: object) -> None:
+        if self.timer.ident is None:
+            self.timer.start()
+
+    def on_end(self, _: object) -> None:
+        pass

@@ -18,7 +18,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.kernels.compiling import kernel
+from boolcast.matching.kernels.compiling import compiled, kernel
 
 Array = NDArray[Any]
 
@@ -413,8 +413,6 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
-def compiled(name: str) -> Callable[..., Any]:
+def compiled_by_name(name: str) -> Callable[..., Any]:
     """A kernel, as `kernels.access.compiled_match_events`: fast to call, and nobody checks."""
-    kernel, signature = _SIGNATURES[name]
-    entry: Callable[..., Any] = kernel.compile(signature)
-    return entry
+    return compiled(*_SIGNATURES[name])
