@@ -11,5 +11,6 @@ and the dead; `merging` says when segments become one. `encoding` turns events i
 `inputs` and `numbering` read many of them, `searching` runs the kernel. `kernels` alone imports
 numba, when `compiled` is first asked for one.
 
-`store`, `snapshots`, `stored` and `packing` keep an index in a folder, version by version.
+`store`, `snapshots`, `stored` and `packing` keep an index in a folder, version by version;
+`catalog` says what the segments of a version are, some of which may only list the dead of others.
 """
