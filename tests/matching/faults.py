@@ -1,26 +1,18 @@
-"""Stores that fail, and what the tests of the store do to them in processes of their own.
-
-`python -m tests.matching.faults <action> <folder>` runs one of `ACTIONS`. Processes are forked
-there and not in the tests: pytest's process has threads.
-"""
+"""Stores that fail, stop or forget, and small segments to put into them."""
 
 import errno
 import os
-import shutil
-import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from signal import SIGKILL
 from threading import Event, Semaphore, Thread
 from typing import NoReturn
 from unittest.mock import patch
 
 import numpy as np
 
-from boolcast.matching.snapshots import StoredSegment, collect, load, publish
-from boolcast.matching.store import FolderStore, Store
+from boolcast.matching.snapshots import StoredSegment
+from boolcast.matching.store import Store
 
 WRITES = ("put_if_absent", "delete")
 CALLS = ("get", "path", "list", *WRITES)
@@ -208,101 +200,3 @@ def segment(seed: int) -> StoredSegment:
 
 OLD = [segment(1), segment(2)]
 NEW = [segment(2), segment(3)]
-
-
-def _publish_everywhere(folder: Path) -> None:
-    """For every write of a publish and every point of it, a folder whose publisher died there."""
-    for start in ("nothing", "old"):
-        for point in POINTS:
-            for at in range(1, sys.maxsize):
-                victim = folder / f"{start}-{point}-{at}"
-                victim.mkdir()
-                if start == "old":
-                    publish(FolderStore(victim), OLD, b"old")
-                faulty = FaultyStore(FolderStore(victim), at, die, point=point)
-                if _forked(partial(publish, faulty, NEW, b"new")) == 0:
-                    shutil.rmtree(victim)
-                    break
-
-
-def _collect_everywhere(folder: Path) -> None:
-    """For every deletion of a collect, a folder whose collector died before or after it."""
-    for point in (BEFORE, AFTER):
-        for at in range(1, sys.maxsize):
-            victim = folder / f"{point}-{at}"
-            store = FolderStore(victim)
-            publish(store, OLD, b"old")
-            publish(store, NEW, b"new")
-            faulty = FaultyStore(store, at, die, point=point)
-            if _forked(partial(collect, faulty, keep=1)) == 0:
-                shutil.rmtree(victim)
-                break
-
-
-RACES = 2, 20
-"""How many publishers race, and how often each publishes."""
-
-
-def _race(folder: Path) -> None:
-    """Several publishers at the same time; nobody collects."""
-    publishers = [_fork(partial(_publish_often, folder, who)) for who in range(RACES[0])]
-    sys.exit(max(map(_wait, publishers)))
-
-
-def _race_with_collector(folder: Path) -> None:
-    """The same beside a collector and a reader; everything that is seen must be whole."""
-    store = FolderStore(folder)
-    publish(store, OLD, b"old")
-
-    def collect_and_load() -> None:
-        while True:
-            collect(store, keep=1)
-            load(store)
-
-    collector = _fork(collect_and_load)
-    publishers = [_fork(partial(_publish_often, folder, who)) for who in range(RACES[0])]
-    failed = max(map(_wait, publishers))
-    os.kill(collector, SIGKILL)
-    sys.exit(failed or _wait(collector) != -SIGKILL)
-
-
-def _publish_often(folder: Path, who: int) -> None:
-    store = FolderStore(folder)
-    for turn in range(RACES[1]):
-        # A segment that comes and goes, one that stays, and one that is always new.
-        changing = [segment(2)] * (turn % 2) + [segment(1), segment(10 + who * 100 + turn)]
-        publish(store, changing, f"{who} {turn}".encode())
-        load(store)
-
-
-def _fork(action: Callable[[], object]) -> int:
-    child = os.fork()
-    if child:
-        return child
-    try:
-        action()
-    except BaseException as error:  # noqa: BLE001 a forked child must not run its parent's code
-        os.write(2, f"{type(error).__name__}: {error}\n".encode())
-        os._exit(1)
-    os._exit(0)
-
-
-def _wait(child: int) -> int:
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def _forked(action: Callable[[], object]) -> int:
-    code = _wait(_fork(action))
-    assert code in {0, KILLED}, code
-    return code
-
-
-ACTIONS = {
-    "publish-everywhere": _publish_everywhere,
-    "collect-everywhere": _collect_everywhere,
-    "race": _race,
-    "race-with-collector": _race_with_collector,
-}
-
-if __name__ == "__main__":
-    ACTIONS[sys.argv[1]](Path(sys.argv[2]))

@@ -9,7 +9,6 @@ list and a version, all immutable or only ever changed for later versions. So it
 lock; those who change something take turns.
 """
 
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -35,7 +34,7 @@ from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.snapshots import load, publish
 from boolcast.matching.stats import Stats
 from boolcast.matching.stats import expensive as find_expensive
-from boolcast.matching.store import FolderStore
+from boolcast.matching.store import Place, store_at
 from boolcast.matching.stored import from_stored, to_stored
 from boolcast.model.events import Event
 from boolcast.model.statistics import Statistics
@@ -98,13 +97,13 @@ class Matcher:
         """Add a subscription; one of the same id is replaced. Raises FilterError."""
         if isinstance(filter, str):
             filter = parse(filter, limits=self._limits)
+        text = str(filter)
         with self._lock:
-            self._drop(subscription)
-            entry = Entry(self._next_sequence, subscription, filter, str(filter))
+            segments, pending, version = self._without(subscription)
+            entry = Entry(self._next_sequence, subscription, filter, text)
             self._next_sequence += 1
             self._sequences[subscription] = entry.sequence
-            segments, pending, version = self._state
-            self._state = _State(segments, (*pending, entry), version + 1)
+            self._state = _State(segments, (*pending, entry), version)
             if len(pending) + 1 >= PENDING_LIMIT:
                 self._flush()
 
@@ -127,7 +126,7 @@ class Matcher:
                 if known is not None and known >= first:
                     live.kill(known - first, self._state.version)
                 elif known is not None:
-                    self._drop(subscription)
+                    self._without(subscription)
                 self._sequences[subscription] = first + slot
             if loader.texts:
                 self._append(live)
@@ -136,23 +135,26 @@ class Matcher:
     def remove(self, subscription: str) -> None:
         """Remove a subscription. Raises UnknownSubscriptionError."""
         with self._lock:
-            if not self._drop(subscription):
+            if subscription not in self._sequences:
                 raise UnknownSubscriptionError(subscription)
+            self._state = self._without(subscription)
 
-    def _drop(self, subscription: str) -> bool:
-        sequence = self._sequences.pop(subscription, None)
-        if sequence is None:
-            return False
+    def _without(self, subscription: str) -> _State:
+        """The next state, for which the subscription is gone; nobody sees it yet. Needs the lock.
+
+        What replaces the subscription joins that very state, so that no match finds neither.
+        """
         segments, pending, version = self._state
-        for segment in segments:
-            slot = segment.slot_of(sequence)
-            if slot is not None:
-                segment.kill(slot, version + 1)
-                break
-        else:
-            pending = tuple(entry for entry in pending if entry.sequence != sequence)
-        self._state = _State(segments, pending, version + 1)
-        return True
+        sequence = self._sequences.pop(subscription, None)
+        if sequence is not None:
+            for segment in segments:
+                slot = segment.slot_of(sequence)
+                if slot is not None:
+                    segment.kill(slot, version + 1)
+                    break
+            else:
+                pending = tuple(entry for entry in pending if entry.sequence != sequence)
+        return _State(segments, pending, version + 1)
 
     def match(self, event: Mapping[str, object]) -> list[str]:
         """The subscriptions that accept the event. Raises EventError if it is malformed."""
@@ -242,12 +244,20 @@ class Matcher:
             self._append(LiveSegment.of_entries(pending, self._selectivity()))
 
     def _append(self, live: LiveSegment) -> None:
-        """Take up a segment of all that was pending; merge in the background. The lock is held."""
+        """Take up a segment of all that was pending; merge in the background. The lock is held.
+
+        A merge that fails is told by `threading.excepthook` and loses nothing; the next segment
+        starts another.
+        """
         segments, _, version = self._state
         self._looks = 0
-        self._state = _State((*segments, live), (), version)
+        self._state = _State((*segments, live), (), version + 1)
         if merging.choose(self._state.segments) and self._merging.acquire(blocking=False):
-            threading.Thread(target=self._merge_in_background, daemon=True).start()
+            try:
+                threading.Thread(target=self._merge_in_background, daemon=True).start()
+            except RuntimeError:
+                # No thread is to be had: the next segment gives another occasion.
+                self._merging.release()
 
     def _merge_in_background(self) -> None:
         try:
@@ -265,25 +275,29 @@ class Matcher:
             if segments:
                 self._merge(segments)
 
-    def save(self, folder: str | os.PathLike[str]) -> int:
-        """Save everything as a new version in a folder; returns its number.
+    def save(self, place: Place) -> int:
+        """Save everything as a new version in a folder or a store; returns its number.
 
-        The version is there whole or not at all, whatever happens meanwhile. Raises StoreError.
+        The version is there whole or not at all, whatever happens meanwhile. Raises StoreError
+        if what is there is damaged, and OSError if the place cannot be written.
         """
+        store = store_at(place)
         self.merge()
-        segments, _, version = self._state
+        with self._lock:
+            self._flush()
+            segments, _, version = self._state
         if any(each.dead for each in segments):
             segments = (LiveSegment.merged(segments, version, self._selectivity()),)
-        return publish(FolderStore(folder), [to_stored(each) for each in segments])
+        return publish(store, [to_stored(each) for each in segments])
 
     @classmethod
-    def load(cls, folder: str | os.PathLike[str], *, version: int | None = None) -> "Matcher":
-        """The newest saved version, or a given one, mapped into memory.
+    def load(cls, place: Place, *, version: int | None = None) -> "Matcher":
+        """The newest version saved in a folder or a store, or a given one, mapped into memory.
 
         Every byte is verified first. Raises StoreError if anything is missing or damaged.
         """
         matcher = cls()
-        for stored in load(FolderStore(folder), version).segments:
+        for stored in load(store_at(place), version).segments:
             live = from_stored(stored, matcher._next_sequence)
             matcher._next_sequence += len(live.sequence)
             matcher._sequences |= dict(zip(live.subscriptions, live.sequence.tolist(), strict=True))

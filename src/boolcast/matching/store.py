@@ -7,15 +7,16 @@ built on `put_if_absent` alone (`matching.snapshots`), so that no store needs lo
 import os
 import re
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from boolcast.errors import StoreError
+from boolcast.errors import StoreError, UsageError
 
 PARTIAL = ".partial"
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
+@runtime_checkable
 class Store(Protocol):
     """Bytes under names like `versions/00000001.json`; `str(store)` is the place, for people.
 
@@ -124,3 +125,20 @@ class FolderStore:
                 os.close(descriptor)
             if folder == self.folder.parent:
                 return
+
+
+Place = str | os.PathLike[str] | Store
+"""Where an index is: a local folder, or a store of any kind."""
+
+
+def store_at(place: Place) -> Store:
+    """The store itself, or the one in the folder. Raises UsageError for anything else."""
+    match place:
+        case str() | os.PathLike():
+            return FolderStore(place)
+        case Store():
+            return place
+        case _:
+            raise UsageError(
+                f"an index is kept in a folder or in a Store, and this is a {type(place).__name__}"
+            )
