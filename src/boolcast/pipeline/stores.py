@@ -10,6 +10,8 @@ from boolcast.errors import UsageError
 from boolcast.matching.store import FolderStore, Place, Store, store_at
 from boolcast.pipeline.object_store import ObjectStore
 
+__all__ = ["Place", "open_store"]
+
 # A drive letter of Windows is no protocol.
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//|:)")
 
@@ -17,18 +19,17 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//|:)")
 def open_store(place: Place) -> Store:
     """The store at a path, a `file://` URL or the URL of an object store; a store is itself.
 
+    A path becomes absolute: stores travel to executors, whose working folder is another.
     Raises UsageError for a protocol that nobody knows, or whose package is not installed, and
     StoreError for one in which an index cannot be kept safely. Nothing is read yet.
     """
-    if not isinstance(place, str):
-        return store_at(place)
-    match = _URL.match(place)
-    if match is None:
-        return FolderStore(place)
-    if match[1] == "file":
-        return FolderStore(_path(place))
-    _check_protocol(place, match[1])
-    return ObjectStore(place)
+    if isinstance(place, str) and (match := _URL.match(place)):
+        if match[1] != "file":
+            _check_protocol(place, match[1])
+            return ObjectStore(place)
+        place = _path(place)
+    store = store_at(place)
+    return FolderStore(store.folder.absolute()) if isinstance(store, FolderStore) else store
 
 
 def _path(url: str) -> str:
