@@ -129,7 +129,7 @@ def test_under_spark_submit_its_settings_hold(tmp_path):
     script = tmp_path / "job.py"
     script.write_text(SUBMITTED)
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-    command = [submit, "--master", "local[1]", "--conf", "spark.driver.host=127.0.0.1"]
+    command = [str(submit), "--master", "local[1]", "--conf", "spark.driver.host=127.0.0.1"]
     command += ["--conf", "spark.sql.shuffle.partitions=3", "--conf", "spark.ui.enabled=false"]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
     subprocess.run(
