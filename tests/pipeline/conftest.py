@@ -11,6 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from boolcast.pipeline import session
+from tests.pipeline.cluster import Cluster
+from tests.pipeline.cluster import cluster as run_cluster
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -30,3 +32,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     spark = session("local[2]", settings={"spark.sql.warehouse.dir": str(warehouse)})
     yield spark
     spark.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with run_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running

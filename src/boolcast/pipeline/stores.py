@@ -1,17 +1,50 @@
-"""Stores by the place that a user names."""
+"""From what users write to the store that they mean."""
 
 import os
-from pathlib import Path
-from typing import TypeAlias
+import re
+from urllib.parse import unquote, urlsplit
 
-from boolcast.matching.store import FolderStore, Store
+import fsspec
 
-Place: TypeAlias = "str | os.PathLike[str] | Store"
-"""Where an index is: a folder that driver and executors share, or a store."""
+from boolcast.errors import UsageError
+from boolcast.matching.store import FolderStore, Place, Store, store_at
+from boolcast.pipeline.object_store import ObjectStore
+
+__all__ = ["Place", "open_store"]
+
+# A drive letter of Windows is no protocol.
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//|:)")
 
 
 def open_store(place: Place) -> Store:
-    """The store at the place. It travels to executors, so a folder is told absolutely."""
-    if isinstance(place, str | os.PathLike):
-        return FolderStore(Path(place).absolute())
-    return place
+    """The store at a path, a `file://` URL or the URL of an object store; a store is itself.
+
+    A path becomes absolute: stores travel to executors, whose working folder is another.
+    Raises UsageError for a protocol that nobody knows, or whose package is not installed, and
+    StoreError for one in which an index cannot be kept safely. Nothing is read yet.
+    """
+    if isinstance(place, str) and (match := _URL.match(place)):
+        if match[1] != "file":
+            _check_protocol(place, match[1])
+            return ObjectStore(place)
+        place = _path(place)
+    store = store_at(place)
+    return FolderStore(store.folder.absolute()) if isinstance(store, FolderStore) else store
+
+
+def _path(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.netloc not in {"", "localhost"} or not parts.path:
+        raise UsageError(f"{url} is no local folder: write file:///folder, or the path alone")
+    path = unquote(parts.path)
+    # file:///C:/folder
+    return path[1:] if os.name == "nt" else path
+
+
+def _check_protocol(url: str, protocol: str) -> None:
+    try:
+        fsspec.get_filesystem_class(protocol)
+    except ValueError:
+        raise UsageError(f"{url}: {protocol} is no protocol that fsspec knows") from None
+    except ImportError as error:
+        raise UsageError(f"{url} needs another package: {error} (with pip)") from error
