@@ -1,0 +1,121 @@
+"""What a task of a stream does with its events: match them, put the results as Parquet files.
+
+The files go from the task to the output's store, not through Spark's writer. So one pass gives
+matches and dead letters alike, the matches, often many for one event, never travel back to the
+JVM, and a file counts only if the driver hears of it: what a failed or doubled task has put is
+nowhere listed.
+"""
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Final
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from boolcast.matching.store import Store
+from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, file_names, unwritable
+
+REPORT: Final = "table string, name string, rows long, bytes long"
+EVENTS: Final = "events"
+"""In the reports of a task: how many events it has seen, beside the files of the two tables."""
+
+_FILE_ROWS: Final = 4_000_000
+"""Of so many rows a file is made, which a task holds in memory."""
+
+_REPORT: Final = pa.schema(
+    [("table", pa.string()), ("name", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())]
+)
+
+
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+    """The work of all tasks of one batch, for `mapInArrow`; gives rows as in `REPORT`."""
+
+    index: Store
+    version: int
+    output: Store
+    batch: int
+    event_id: str
+    json: str | None
+    form: str
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from boolcast.pipeline.private_pass import found  # noqa: PLC0415
+
+        events = 0
+        matches, dead_letters = (self._file(table) for table in (MATCHES, DEAD_LETTERS))
+        for batch in batches:
+            events += batch.num_rows
+            for good, bad in found(self, batch):
+                matches.add(good)
+                dead_letters.add(bad)
+        matches.close()
+        dead_letters.close()
+        rows = [*matches.reports, *dead_letters.reports]
+        rows.append({"table": EVENTS, "name": "", "rows": events, "bytes": 0})
+        yield pa.RecordBatch.from_pylist(rows, _REPORT)
+
+    def _file(self, table: str) -> "_Table":
+        return _Table(self.output, table, self.batch, self.version)
+
+
+class _Table:
+    """Rows of one table of a batch, put as a file when they are many, or all."""
+
+    def __init__(self, store: Store, table: str, batch: int, version: int) -> None:
+        self.reports: list[dict[str, object]] = []
+        self._store = store
+        self._table = table
+        self._names = file_names(table, batch)
+        self._constants = {"version": version, "batch": batch}
+        self._rows = 0
+        self._waiting: list[pa.RecordBatch] = []
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        if not rows.num_rows:
+            return
+        for name, value in self._constants.items():
+            column = pa.repeat(pa.scalar(value, pa.int64()), rows.num_rows)
+            rows = rows.append_column(name, column)
+        self._waiting.append(_compact(rows))
+        self._rows += rows.num_rows
+        if self._rows >= _FILE_ROWS:
+            self.close()
+
+    def close(self) -> None:
+        if not self._waiting:
+            return
+        buffer = BytesIO()
+        with pq.ParquetWriter(buffer, self._waiting[0].schema) as writer:
+            for rows in self._waiting:
+                writer.write_batch(rows)
+        data = buffer.getvalue()
+        name = next(self._names)
+        try:
+            is_put = self._store.put_if_absent(name, data)
+        except OSError as error:
+            raise unwritable(self._store, "write", error) from error
+        assert is_put, "file names are random"
+        self.reports.append(
+            {"table": self._table, "name": name, "rows": self._rows, "bytes": len(data)}
+        )
+        self._rows = 0
+        self._waiting = []
+
+
+def _compact(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Without what no row uses of the dictionaries: the engine's hold all subscriptions."""
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_dictionary(field.type):
+            column = rows.column(place)
+            codes = column.indices.to_numpy(zero_copy_only=False)
+            used = np.zeros(len(column.dictionary), dtype=np.bool_)
+            used[codes] = True
+            codes = (np.cumsum(used, dtype=np.int32) - 1)[codes]
+            values = column.dictionary.filter(pa.array(used))
+            rows = rows.set_column(
+                place, field.name, pa.DictionaryArray.from_arrays(pa.array(codes), values)
+            )
+    return rows

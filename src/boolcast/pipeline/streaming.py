@@ -1,0 +1,308 @@
+"""Matching a stream: each batch with one version of the index, each result exactly once.
+
+Spark cuts the stream into batches and repeats one that did not come to its end. `ledger` makes
+the repetition harmless, `serving` chooses the version, `delivery` is what the tasks do; this
+module drives them. All of it is as durable as the checkpoint: Spark does not sync it to disk, so
+it outlives the death of any process, but on a local disk not a loss of power.
+"""
+
+import re
+from collections import deque
+from threading import Event
+from time import monotonic, sleep, time
+from typing import Final, Literal, NoReturn
+
+import msgspec
+from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError, UsageError
+from boolcast.matching.store import FolderStore, Place, Store
+from boolcast.pipeline.delivery import EVENTS, REPORT, Delivery
+from boolcast.pipeline.ledger import (
+    DEAD_LETTERS,
+    MATCHES,
+    Batch,
+    DataFile,
+    Identity,
+    Ledger,
+    checkpoint_name,
+)
+from boolcast.pipeline.serving import Serving
+from boolcast.pipeline.stores import open_store
+
+Form = Literal["rows", "lists"]
+
+_TAKEN: Final = ("subscription", "subscriptions", "version", "batch", "event", "error")
+
+
+def match_stream(
+    events: DataFrame,
+    store: Place,
+    *,
+    event_id: str,
+    output: Place,
+    checkpoint: str,
+    json: str | None = None,
+    trigger: float | None = 1.0,
+    form: Form = "rows",
+) -> "MatchStream":
+    """Match a stream of events, batch by batch, each with the newest version of the index.
+
+    `event_id` is the column that names an event; the other columns are its attributes, or `json`
+    is the column that holds it as JSON text. Results go to `output`, exactly once, and are read
+    by `read_matches` and `read_dead_letters`. `checkpoint` is Spark's: with the same checkpoint,
+    output, index and columns, a stream that was stopped or killed goes on where it was.
+    `trigger` is the least number of seconds from one batch to the next; None matches what is
+    there now and ends. `form` is "rows" (one a match) or "lists" (one an event that matched).
+
+    Raises UsageError, StoreError if there is no index yet, StreamError if the checkpoint and the
+    output belong to another stream, OutputError if they cannot be written.
+    """
+    _check(events, event_id, json)
+    serving = Serving(open_store(store))
+    serving.newest()
+    ledger = Ledger(open_store(output))
+    spark_place, checkpoint_store = _checkpoint(checkpoint)
+    matches, dead_letters = _tables(events.schema[event_id], form)
+    _claim(
+        ledger,
+        Identity(
+            checkpoint=checkpoint_name(checkpoint_store),
+            index=str(open_store(store)),
+            event_id=event_id,
+            json=json,
+            form=form,
+            events=events.schema.json(),
+            matches=matches.json(),
+            dead_letters=dead_letters.json(),
+        ),
+        checkpoint,
+    )
+    job = _Job(open_store(store), serving, ledger, event_id, json, form)
+    writer = events.writeStream.foreachBatch(job.run).option("checkpointLocation", spark_place)
+    if trigger is None:
+        writer = writer.trigger(availableNow=True)
+    else:
+        writer = writer.trigger(processingTime=f"{int(trigger * 1000)} milliseconds")
+    return MatchStream(writer.start(), job)
+
+
+class MatchStream:
+    """A stream that is being matched; `query` is Spark's handle of it."""
+
+    def __init__(self, query: StreamingQuery, job: "_Job") -> None:
+        self.query = query
+        self._job = job
+
+    @property
+    def is_active(self) -> bool:
+        """False once it has ended, for whatever reason."""
+        return self.query.isActive
+
+    def published(self) -> list[Batch]:
+        """The batches that were published since the last call, in order."""
+        return [self._job.published.popleft() for _ in range(len(self._job.published))]
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the stream has ended, or so long; True if it has ended.
+
+        Raises what ended it, if it was not `stop` or, without a trigger, the end of the events.
+        """
+        try:
+            if seconds is None:
+                self.query.awaitTermination()
+                return True
+            return bool(self.query.awaitTermination(max(int(seconds), 1)))
+        except StreamingQueryException as error:
+            if self._job.stopping.is_set() and self._job.failure is None:
+                return True
+            self._job.explain(error)
+
+    def stop(self, patience: float = 600.0) -> None:
+        """Let the batch at work come to its end, or wait so many seconds for it, and stop."""
+        self._job.stopping.set()
+        deadline = monotonic() + patience
+        while self._job.is_working and monotonic() < deadline:
+            sleep(0.02)
+        self.query.stop()
+        self.wait()
+
+
+class _Stopping(Exception):  # noqa: N818 - no error: what keeps Spark from beginning a batch
+    pass
+
+
+class _Job:
+    """What Spark calls for every batch, one at a time."""
+
+    def __init__(  # noqa: PLR0917, PLR0913 - made in one place only
+        self,
+        index: Store,
+        serving: Serving,
+        ledger: Ledger,
+        event_id: str,
+        json: str | None,
+        form: Form,
+    ) -> None:
+        self.published: deque[Batch] = deque()
+        self.stopping = Event()
+        self.is_working = False
+        self.failure: BoolcastError | None = None
+        self._index = index
+        self._serving = serving
+        self._ledger = ledger
+        self._event_id = event_id
+        self._json = json
+        self._form = form
+
+    def run(self, events: DataFrame, batch: int) -> None:
+        self.is_working = True
+        try:
+            if self.stopping.is_set():
+                raise _Stopping
+            self._run(events, batch)
+        except BoolcastError as error:
+            self.failure = error
+            raise
+        except PySparkException as error:
+            self.explain(error)
+        finally:
+            self.is_working = False
+
+    def _run(self, events: DataFrame, batch: int) -> None:
+        started, start = time(), monotonic()
+        if batch:
+            self._leave(batch - 1)
+        if self._ledger.batch(batch) is not None:
+            return
+        version = self._serving.bind(self._ledger, batch)
+        delivery = Delivery(
+            index=self._index,
+            version=version,
+            output=self._ledger.store,
+            batch=batch,
+            event_id=self._event_id,
+            json=self._json,
+            form=self._form,
+        )
+        reports = events.mapInArrow(delivery, REPORT).collect()
+        files: dict[str, list[DataFile]] = {MATCHES: [], DEAD_LETTERS: []}
+        seen = 0
+        for table, name, rows, size in reports:
+            if table == EVENTS:
+                seen += rows
+            else:
+                files[table].append(DataFile(name, rows, size))
+        published = self._ledger.publish(
+            Batch(
+                batch=batch,
+                version=version,
+                events=seen,
+                started=started,
+                seconds=monotonic() - start,
+                matches=tuple(files[MATCHES]),
+                dead_letters=tuple(files[DEAD_LETTERS]),
+                warnings=self._serving.warnings(),
+            )
+        )
+        self.published.append(published)
+
+    def _leave(self, batch: int) -> None:
+        """Clean up the batch before, which Spark takes for done: so it must be published."""
+        if self._ledger.batch(batch) is None:
+            raise StreamError(
+                f"the checkpoint has done batch {batch}, and the output {self._ledger.store} lacks "
+                "it: it belongs to another output, or the batch was deleted there. Go on with the "
+                "output as it was, or begin with a new checkpoint and a new output"
+            )
+        self._ledger.clean(batch)
+
+    def explain(self, error: PySparkException) -> NoReturn:
+        """Raise the error of Boolcast that is behind one of Spark's, if there is any."""
+        if self.failure is None:
+            self.failure = _cause(error)
+        if self.failure is None:
+            raise error
+        raise self.failure from None
+
+
+_CAUSES: Final = {each.__name__: each for each in (OutputError, StoreError, StreamError)}
+_CAUSE: Final = re.compile(rf"boolcast\.errors\.({'|'.join(_CAUSES)}): ([^\n]*)")
+
+
+def _cause(error: PySparkException) -> BoolcastError | None:
+    """The error that a task ended with: only its text comes back from there."""
+    found = _CAUSE.search(str(error))
+    return _CAUSES[found[1]](found[2]) if found else None
+
+
+def _check(events: DataFrame, event_id: str, json: str | None) -> None:
+    if not events.isStreaming:
+        raise UsageError(
+            "match_stream takes a stream (spark.readStream); match is for what is there at once"
+        )
+    for column in (event_id, json):
+        if column is not None and column not in events.columns:
+            raise UsageError(f"there is no column {column!r} in {', '.join(events.columns)}")
+    if event_id in _TAKEN:
+        raise UsageError(f"the results have a column {event_id!r} of their own: rename the event's")
+    if json is not None and not isinstance(events.schema[json].dataType, StringType):
+        raise UsageError(
+            f"the column {json!r} is no string: cast it (cast({json} as string)) before"
+        )
+
+
+def _tables(event_id: StructField, form: Form) -> tuple[StructType, StructType]:
+    """The columns of the matches and of the dead letters."""
+    found = {
+        "rows": "subscription string",
+        "lists": "subscriptions array<string>",
+    }[form]
+    last = [StructField("version", LongType()), StructField("batch", LongType())]
+    name = StructField(event_id.name, event_id.dataType)
+    matches = StructType([name, *StructType.fromDDL(found), *last])
+    letter = StructType.fromDDL("event string, error string")
+    return matches, StructType([name, *letter, *last])
+
+
+def _checkpoint(place: str) -> tuple[str, Store]:
+    """The checkpoint as Spark takes it, and as a store."""
+    store = open_store(place)
+    return str(store.folder.absolute()) if isinstance(store, FolderStore) else place, store
+
+
+def _claim(ledger: Ledger, wanted: Identity, checkpoint: str) -> None:
+    """Take the output for this stream. Raises StreamError if it is another's."""
+    known = ledger.claim(wanted)
+    begin_anew = "or begin with a new checkpoint and a new output"
+    if known.checkpoint != wanted.checkpoint:
+        raise StreamError(
+            f"the output {ledger.store} does not belong to the checkpoint {checkpoint}: its batches "
+            f"come from another, or the checkpoint was begun anew. Give its own, {begin_anew}"
+        )
+    for field, noun in (
+        ("index", "index"),
+        ("event_id", "event id"),
+        ("json", "JSON column"),
+        ("form", "form"),
+        ("matches", "type of the event id"),
+    ):
+        was, now = getattr(known, field), getattr(wanted, field)
+        if was != now:
+            raise StreamError(
+                f"the {noun} of the stream was {was}, and is now {now}: put it back, {begin_anew}"
+            )
+    before, after = (
+        StructType.fromJson(msgspec.json.decode(each.events)) for each in (known, wanted)
+    )
+    types = {field.name: field.dataType for field in after}
+    for field in before:
+        if types.get(field.name) != field.dataType:
+            now = types[field.name].simpleString() if field.name in types else "not there"
+            raise StreamError(
+                f"the column {field.name} of the events was {field.dataType.simpleString()}, and is "
+                f"now {now}: put it back, {begin_anew}. (New columns are welcome.)"
+            )
