@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from boolcast.matching.store import Store
+from boolcast.pipeline.claims import Settings
 from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, file_names, unwritable
 
 REPORT: Final = "table string, name string, rows long, bytes long"
@@ -33,13 +34,10 @@ _REPORT: Final = pa.schema(
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """The work of all tasks of one batch, for `mapInArrow`; gives rows as in `REPORT`."""
 
-    index: Store
+    settings: Settings
     version: int
     output: Store
     batch: int
-    event_id: str
-    json: str | None
-    form: str
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from boolcast.pipeline.private_pass import found  # noqa: PLC0415
@@ -48,7 +46,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
         matches, dead_letters = (self._file(table) for table in (MATCHES, DEAD_LETTERS))
         for batch in batches:
             events += batch.num_rows
-            for good, bad in found(self, batch):
+            for good, bad in found(self.settings, self.version, batch):
                 matches.add(good)
                 dead_letters.add(bad)
         matches.close()
@@ -88,7 +86,8 @@ class _Table:
         if not self._waiting:
             return
         buffer = BytesIO()
-        with pq.ParquetWriter(buffer, self._waiting[0].schema) as writer:
+        # Without Arrow's own schema, or readers would get dictionaries back, which Spark refuses.
+        with pq.ParquetWriter(buffer, self._waiting[0].schema, store_schema=False) as writer:
             for rows in self._waiting:
                 writer.write_batch(rows)
         data = buffer.getvalue()

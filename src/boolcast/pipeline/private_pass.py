@@ -14,8 +14,8 @@ def opened(folder, version):
     return Matcher.load(folder, version=version)
 
 
-def found(delivery, batch):
-    matcher = opened(str(delivery.index), delivery.version)
+def found(delivery, version, batch):
+    matcher = opened(str(delivery.store), version)
     ids = batch.column(batch.schema.get_field_index(delivery.event_id))
     good, bad = [], []
     texts = None

@@ -20,7 +20,7 @@ _READ_AT_ONCE: Final = 65_536
 
 
 def read_matches(session: SparkSession, output: Place) -> DataFrame:
-    """The matches of all batches that were published by now: event id, subscription(s), version, batch.
+    """The matches that were published by now: event id, subscription(s), version, batch.
 
     Raises StreamError if no stream has written there.
     """

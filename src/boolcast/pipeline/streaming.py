@@ -10,35 +10,22 @@ import re
 from collections import deque
 from threading import Event
 from time import monotonic, sleep, time
-from typing import Final, Literal, NoReturn
+from typing import Final, NoReturn
 
-import msgspec
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError, UsageError
-from boolcast.matching.store import FolderStore, Place, Store
+from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError
+from boolcast.matching.store import FolderStore, Place
+from boolcast.pipeline.claims import Form, Settings, check_columns, claim
 from boolcast.pipeline.delivery import EVENTS, REPORT, Delivery
-from boolcast.pipeline.ledger import (
-    DEAD_LETTERS,
-    MATCHES,
-    Batch,
-    DataFile,
-    Identity,
-    Ledger,
-    checkpoint_name,
-)
+from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, Batch, DataFile, Ledger
 from boolcast.pipeline.serving import Serving
 from boolcast.pipeline.stores import open_store
 
-Form = Literal["rows", "lists"]
 
-_TAKEN: Final = ("subscription", "subscriptions", "version", "batch", "event", "error")
-
-
-def match_stream(
+def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the user's
     events: DataFrame,
     store: Place,
     *,
@@ -61,28 +48,19 @@ def match_stream(
     Raises UsageError, StoreError if there is no index yet, StreamError if the checkpoint and the
     output belong to another stream, OutputError if they cannot be written.
     """
-    _check(events, event_id, json)
-    serving = Serving(open_store(store))
+    settings = Settings(store=open_store(store), event_id=event_id, json=json, form=form)
+    check_columns(events, settings)
+    serving = Serving(settings.store)
     serving.newest()
     ledger = Ledger(open_store(output))
-    spark_place, checkpoint_store = _checkpoint(checkpoint)
-    matches, dead_letters = _tables(events.schema[event_id], form)
-    _claim(
-        ledger,
-        Identity(
-            checkpoint=checkpoint_name(checkpoint_store),
-            index=str(open_store(store)),
-            event_id=event_id,
-            json=json,
-            form=form,
-            events=events.schema.json(),
-            matches=matches.json(),
-            dead_letters=dead_letters.json(),
-        ),
-        checkpoint,
+    claim(ledger, events.schema, settings, checkpoint)
+    job = _Job(settings, serving, ledger)
+    place = open_store(checkpoint)
+    writer = events.writeStream.foreachBatch(job.run).option(
+        # Absolute, for a relative path may mean something else to Spark.
+        "checkpointLocation",
+        str(place) if isinstance(place, FolderStore) else checkpoint,
     )
-    job = _Job(open_store(store), serving, ledger, event_id, json, form)
-    writer = events.writeStream.foreachBatch(job.run).option("checkpointLocation", spark_place)
     if trigger is None:
         writer = writer.trigger(availableNow=True)
     else:
@@ -138,25 +116,14 @@ class _Stopping(Exception):  # noqa: N818 - no error: what keeps Spark from begi
 class _Job:
     """What Spark calls for every batch, one at a time."""
 
-    def __init__(  # noqa: PLR0917, PLR0913 - made in one place only
-        self,
-        index: Store,
-        serving: Serving,
-        ledger: Ledger,
-        event_id: str,
-        json: str | None,
-        form: Form,
-    ) -> None:
+    def __init__(self, settings: Settings, serving: Serving, ledger: Ledger) -> None:
         self.published: deque[Batch] = deque()
         self.stopping = Event()
         self.is_working = False
         self.failure: BoolcastError | None = None
-        self._index = index
+        self._settings = settings
         self._serving = serving
         self._ledger = ledger
-        self._event_id = event_id
-        self._json = json
-        self._form = form
 
     def run(self, events: DataFrame, batch: int) -> None:
         self.is_working = True
@@ -180,13 +147,10 @@ class _Job:
             return
         version = self._serving.bind(self._ledger, batch)
         delivery = Delivery(
-            index=self._index,
+            settings=self._settings,
             version=version,
             output=self._ledger.store,
             batch=batch,
-            event_id=self._event_id,
-            json=self._json,
-            form=self._form,
         )
         reports = events.mapInArrow(delivery, REPORT).collect()
         files: dict[str, list[DataFile]] = {MATCHES: [], DEAD_LETTERS: []}
@@ -237,72 +201,3 @@ def _cause(error: PySparkException) -> BoolcastError | None:
     """The error that a task ended with: only its text comes back from there."""
     found = _CAUSE.search(str(error))
     return _CAUSES[found[1]](found[2]) if found else None
-
-
-def _check(events: DataFrame, event_id: str, json: str | None) -> None:
-    if not events.isStreaming:
-        raise UsageError(
-            "match_stream takes a stream (spark.readStream); match is for what is there at once"
-        )
-    for column in (event_id, json):
-        if column is not None and column not in events.columns:
-            raise UsageError(f"there is no column {column!r} in {', '.join(events.columns)}")
-    if event_id in _TAKEN:
-        raise UsageError(f"the results have a column {event_id!r} of their own: rename the event's")
-    if json is not None and not isinstance(events.schema[json].dataType, StringType):
-        raise UsageError(
-            f"the column {json!r} is no string: cast it (cast({json} as string)) before"
-        )
-
-
-def _tables(event_id: StructField, form: Form) -> tuple[StructType, StructType]:
-    """The columns of the matches and of the dead letters."""
-    found = {
-        "rows": "subscription string",
-        "lists": "subscriptions array<string>",
-    }[form]
-    last = [StructField("version", LongType()), StructField("batch", LongType())]
-    name = StructField(event_id.name, event_id.dataType)
-    matches = StructType([name, *StructType.fromDDL(found), *last])
-    letter = StructType.fromDDL("event string, error string")
-    return matches, StructType([name, *letter, *last])
-
-
-def _checkpoint(place: str) -> tuple[str, Store]:
-    """The checkpoint as Spark takes it, and as a store."""
-    store = open_store(place)
-    return str(store.folder.absolute()) if isinstance(store, FolderStore) else place, store
-
-
-def _claim(ledger: Ledger, wanted: Identity, checkpoint: str) -> None:
-    """Take the output for this stream. Raises StreamError if it is another's."""
-    known = ledger.claim(wanted)
-    begin_anew = "or begin with a new checkpoint and a new output"
-    if known.checkpoint != wanted.checkpoint:
-        raise StreamError(
-            f"the output {ledger.store} does not belong to the checkpoint {checkpoint}: its batches "
-            f"come from another, or the checkpoint was begun anew. Give its own, {begin_anew}"
-        )
-    for field, noun in (
-        ("index", "index"),
-        ("event_id", "event id"),
-        ("json", "JSON column"),
-        ("form", "form"),
-        ("matches", "type of the event id"),
-    ):
-        was, now = getattr(known, field), getattr(wanted, field)
-        if was != now:
-            raise StreamError(
-                f"the {noun} of the stream was {was}, and is now {now}: put it back, {begin_anew}"
-            )
-    before, after = (
-        StructType.fromJson(msgspec.json.decode(each.events)) for each in (known, wanted)
-    )
-    types = {field.name: field.dataType for field in after}
-    for field in before:
-        if types.get(field.name) != field.dataType:
-            now = types[field.name].simpleString() if field.name in types else "not there"
-            raise StreamError(
-                f"the column {field.name} of the events was {field.dataType.simpleString()}, and is "
-                f"now {now}: put it back, {begin_anew}. (New columns are welcome.)"
-            )
