@@ -10,7 +10,7 @@ import re
 from collections import deque
 from threading import Event
 from time import monotonic, sleep, time
-from typing import Final, NoReturn
+from typing import Final, NoReturn, cast
 
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame
@@ -93,7 +93,8 @@ class MatchStream:
             if seconds is None:
                 self.query.awaitTermination()
                 return True
-            return bool(self.query.awaitTermination(max(int(seconds), 1)))
+            # Spark takes fractions of a second too, whatever its annotation says.
+            return bool(self.query.awaitTermination(cast("int", seconds)))
         except StreamingQueryException as error:
             if self._job.stopping.is_set() and self._job.failure is None:
                 return True
