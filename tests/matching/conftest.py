@@ -1,4 +1,4 @@
-"""The stores that every test of snapshots runs over."""
+"""The stores that every test of the store and of snapshots runs over."""
 
 import pytest
 
@@ -6,6 +6,16 @@ from boolcast.matching.store import FolderStore, Store
 from tests.matching.faults import MemoryStore
 
 
-@pytest.fixture(params=["folder", "memory"])
+@pytest.fixture(params=["folder", "memory", pytest.param("s3", marks=pytest.mark.slow)])
 def store(request, tmp_path) -> Store:
-    return FolderStore(tmp_path / "index") if request.param == "folder" else MemoryStore()
+    match request.param:
+        case "folder":
+            return FolderStore(tmp_path / "not" / "yet")
+        case "memory":
+            return MemoryStore()
+        case _:
+            # Not above: it imports Spark, which fast tests do not wait for.
+            from boolcast.pipeline.object_store import ObjectStore  # noqa: PLC0415
+
+            s3 = request.getfixturevalue("s3")
+            return ObjectStore(f"{s3.new_bucket()}/index", s3.options, cache=tmp_path / "cache")

@@ -71,6 +71,9 @@ class FaultyStore:
         with self._call("path"):
             return self.store.path(name)
 
+    def forget(self, name: str) -> bool:
+        return self.store.forget(name)
+
     def put_if_absent(self, name: str, data: bytes) -> bool:
         with self._call("put_if_absent"):
             return self.store.put_if_absent(name, data)
@@ -178,6 +181,9 @@ class MemoryStore:
 
     def path(self, name: str) -> None:
         return None
+
+    def forget(self, name: str) -> bool:
+        return False
 
     def put_if_absent(self, name: str, data: bytes) -> bool:
         return self.contents.setdefault(name, data) is data

@@ -268,7 +268,7 @@ def _put_file(store: Store, name: str, file: File, data: bytes) -> None:
         try:
             _verified(store, name, file)
         except StoreError as error:
-            problem = f"{_place(store, name)} is in the way of a new version, and damaged"
+            problem = f"{store}/{name} is in the way of a new version, and damaged"
             raise StoreError(f"{problem}: delete it and save the index again") from error
 
 
@@ -283,6 +283,10 @@ def _reusable(store: Store, number: int) -> dict[str, SegmentFiles]:
 
 def _is_intact(store: Store, segment: SegmentFiles) -> bool:
     """Costs a read of the whole segment: a version that cannot be loaded is worth nothing."""
+    # Listed too: what we read may be a copy of what is gone.
+    folder = segment.path(segment.metadata).removesuffix(segment.metadata.name)
+    if not set(segment.paths()) <= set(store.list(folder)):
+        return False
     try:
         _open_segment(store, segment)
     except StoreError:
@@ -340,7 +344,7 @@ def _read_manifest(store: Store, number: int) -> Manifest:
         form = msgspec.json.decode(envelope.manifest, type=_AnyFormat).format
         if form != FORMAT:
             raise StoreError(
-                f"the index file {_place(store, name)} has format {form}, and this Boolcast reads "
+                f"the index file {store}/{name} has format {form}, and this Boolcast reads "
                 f"format {FORMAT}: load it with the Boolcast that saved it, or save the index again"
             )
         manifest = msgspec.json.decode(envelope.manifest, type=Manifest)
@@ -372,8 +376,18 @@ def _open_segment(store: Store, segment: SegmentFiles) -> StoredSegment:
 
 def _verified(store: Store, name: str, file: File) -> memoryview:
     """The bytes of a file, mapped if it is local, when they are what the manifest says."""
-    path = store.path(name)
     try:
+        return _read(store, name, file)
+    except StoreError:
+        # A copy of the file may be damaged, or gone, and the file not.
+        if not store.forget(name):
+            raise
+        return _read(store, name, file)
+
+
+def _read(store: Store, name: str, file: File) -> memoryview:
+    try:
+        path = store.path(name)
         if path is None:
             data = memoryview(store.get(name))
         else:
@@ -400,13 +414,8 @@ def _absence(store: Store, number: int) -> str:
 
 
 def _damaged(store: Store, name: str, problem: str) -> StoreError:
-    return StoreError(f"the index file {_place(store, name)} is damaged: {problem}; {_REMEDY}")
+    return StoreError(f"the index file {store}/{name} is damaged: {problem}; {_REMEDY}")
 
 
 def _unreadable(store: Store, name: str, error: OSError) -> StoreError:
-    return StoreError(f"the index file {_place(store, name)} cannot be read ({error}); {_REMEDY}")
-
-
-def _place(store: Store, name: str) -> str:
-    path = store.path(name)
-    return f"{name} in {store}" if path is None else str(path)
+    return StoreError(f"the index file {store}/{name} cannot be read ({error}); {_REMEDY}")

@@ -1,6 +1,6 @@
 """Where an index is kept: bytes under names, each written once and never changed.
 
-Four operations that a local folder and an object store both have. Whatever must be atomic is
+A few operations that a local folder and an object store both have. Whatever must be atomic is
 built on `put_if_absent` alone (`matching.snapshots`), so that no store needs locks or renames.
 """
 
@@ -34,6 +34,12 @@ class Store(Protocol):
         exist if the name does not.
         """
 
+    def forget(self, name: str) -> bool:
+        """Drop the copy of a name that `path` gave, so that `path` makes a new one.
+
+        False if there is no copy: what `path` gives is the store's own, or None.
+        """
+
     def put_if_absent(self, name: str, data: bytes) -> bool:
         """Store all of `data` for good, or nothing; False if the name is taken.
 
@@ -50,6 +56,11 @@ class Store(Protocol):
 
     def delete(self, name: str) -> None:
         """Remove the name if it is there. Who has its file mapped keeps the bytes."""
+
+
+def is_name(text: str) -> bool:
+    """Whether a store can have this name."""
+    return all(_PART.fullmatch(part) for part in text.split("/"))
 
 
 class FolderStore:
@@ -69,10 +80,12 @@ class FolderStore:
         return self.path(name).read_bytes()
 
     def path(self, name: str) -> Path:
-        parts = name.split("/")
-        if not all(_PART.fullmatch(part) for part in parts):
+        if not is_name(name):
             raise StoreError(f"{name!r} cannot be a name in the store {self}")
-        return self.folder.joinpath(*parts)
+        return self.folder.joinpath(*name.split("/"))
+
+    def forget(self, name: str) -> bool:  # noqa: ARG002 - its files are no copies
+        return False
 
     def put_if_absent(self, name: str, data: bytes) -> bool:
         target = self.path(name)

@@ -1,10 +1,49 @@
 """From what users write to the store that they mean."""
 
+import os
+import re
+from urllib.parse import unquote, urlsplit
+
+import fsspec
+
+from boolcast.errors import UsageError
 from boolcast.matching.store import FolderStore, Place, Store, store_at
+from boolcast.pipeline.object_store import ObjectStore
+
+# A drive letter of Windows is no protocol.
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//|:)")
 
 
 def open_store(place: Place) -> Store:
-    """The store at a path; a store is itself."""
-    store = store_at(place)
-    # Absolute: tasks run elsewhere.
-    return FolderStore(store.folder.absolute()) if isinstance(store, FolderStore) else store
+    """The store at a path, a `file://` URL or the URL of an object store; a store is itself.
+
+    Raises UsageError for a protocol that nobody knows, or whose package is not installed, and
+    StoreError for one in which an index cannot be kept safely. Nothing is read yet.
+    """
+    if not isinstance(place, str):
+        return store_at(place)
+    match = _URL.match(place)
+    if match is None:
+        return FolderStore(place)
+    if match[1] == "file":
+        return FolderStore(_path(place))
+    _check_protocol(place, match[1])
+    return ObjectStore(place)
+
+
+def _path(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.netloc not in {"", "localhost"} or not parts.path:
+        raise UsageError(f"{url} is no local folder: write file:///folder, or the path alone")
+    path = unquote(parts.path)
+    # file:///C:/folder
+    return path[1:] if os.name == "nt" else path
+
+
+def _check_protocol(url: str, protocol: str) -> None:
+    try:
+        fsspec.get_filesystem_class(protocol)
+    except ValueError:
+        raise UsageError(f"{url}: {protocol} is no protocol that fsspec knows") from None
+    except ImportError as error:
+        raise UsageError(f"{url} needs another package: {error} (with pip)") from error
