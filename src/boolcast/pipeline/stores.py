@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import fsspec
@@ -9,6 +10,8 @@ import fsspec
 from boolcast.errors import UsageError
 from boolcast.matching.store import FolderStore, Place, Store, store_at
 from boolcast.pipeline.object_store import ObjectStore
+
+__all__ = ["Place", "open_store"]
 
 # A drive letter of Windows is no protocol.
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//|:)")
@@ -18,15 +21,16 @@ def open_store(place: Place) -> Store:
     """The store at a path, a `file://` URL or the URL of an object store; a store is itself.
 
     Raises UsageError for a protocol that nobody knows, or whose package is not installed, and
-    StoreError for one in which an index cannot be kept safely. Nothing is read yet.
+    StoreError for one in which an index cannot be kept safely. Nothing is read yet. A folder is
+    told absolutely: the store travels to executors, whose working folder is another.
     """
+    if isinstance(place, os.PathLike):
+        return FolderStore(Path(place).absolute())
     if not isinstance(place, str):
         return store_at(place)
     match = _URL.match(place)
-    if match is None:
-        return FolderStore(place)
-    if match[1] == "file":
-        return FolderStore(_path(place))
+    if match is None or match[1] == "file":
+        return FolderStore(Path(_path(place) if match else place).absolute())
     _check_protocol(place, match[1])
     return ObjectStore(place)
 
