@@ -23,7 +23,9 @@ def main(folder: Path, master: str) -> None:
             "spark.sql.warehouse.dir": str(folder / "scratch"),
         },
     )
-    jvm = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
+    java = spark.sparkContext._jvm
+    assert java is not None
+    jvm = java.java.lang.ProcessHandle.current().pid()
     partial = folder / "pids.partial"
     partial.write_text(json.dumps([os.getpid(), jvm]))
     partial.rename(folder / "pids")

@@ -122,6 +122,15 @@ class Trial:
             self.feed()
             time.sleep(min(0.1, max(end - time.monotonic(), 0)))
 
+    def catch_up(self, victim: Victim) -> None:
+        expected = self.files * FILE_EVENTS
+        wait_for(
+            lambda: (
+                victim.process.poll() is not None
+                or sum(batch.events for batch in read_batches(self.scene.output)) >= expected
+            )
+        )
+
     def kill(self, victim: Victim, kind: str) -> bool:
         """Kill something of the victim's; True if the driver is dead or dying of it."""
         below = descendants(victim.jvm)
@@ -169,13 +178,7 @@ class Trial:
                 self.check()
             victim = victim or Victim(self.scene, self.master)
             self.live(victim, 0.5)
-            expected = self.files * FILE_EVENTS
-            wait_for(
-                lambda: (
-                    victim.process.poll() is not None
-                    or sum(batch.events for batch in read_batches(self.scene.output)) >= expected
-                )
-            )
+            self.catch_up(victim)
             (self.scene.folder / "stop").touch()
             assert victim.end() == 0, (self.scene.folder / "log").read_text()
             victim = None

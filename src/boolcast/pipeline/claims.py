@@ -5,52 +5,52 @@ one event id and one form. So the first start writes down what belongs together,
 that differ are refused, before anything is mixed up.
 """
 
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 from pyspark.sql import DataFrame
-from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from boolcast.errors import StreamError, UsageError
 from boolcast.matching.store import Store
+from boolcast.model.schemas import Schema
 from boolcast.pipeline.ledger import Identity, Ledger, checkpoint_name
+from boolcast.pipeline.matches import FORMS, planned
 from boolcast.pipeline.stores import open_store
-
-Form = Literal["rows", "lists"]
+from boolcast.pipeline.visits import Form, Visit
 
 _TAKEN: Final = ("subscription", "subscriptions", "version", "batch", "event", "error")
-_FOUND: Final = {
-    "rows": StructField("subscription", StringType()),
-    "lists": StructField("subscriptions", ArrayType(StringType())),
-}
 _BEGIN_ANEW: Final = "or begin with a new checkpoint and a new output"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What all batches of a stream have in common; `store` is the index's."""
+    """What all batches of a stream have in common, as `match` takes it; `store` is the index's."""
 
     store: Store
     event_id: str
     json: str | None
+    schema: Schema | None
     form: Form
+    memory: int
+
+    def plan(self, events: DataFrame, version: int) -> tuple[DataFrame, Visit]:
+        """What travels to the tasks, and what they do with it, with this version."""
+        return planned(
+            events, self.store, self.event_id, version, self.json, self.schema, self.memory
+        )
 
 
-def check_columns(events: DataFrame, settings: Settings) -> None:
+def check_columns(events: DataFrame, settings: Settings, version: int) -> None:
     """Raise UsageError if the events are no stream, or lack what the settings name."""
     if not events.isStreaming:
         raise UsageError(
             "match_stream takes a stream (spark.readStream); match is for what is there at once"
         )
-    event_id, json = settings.event_id, settings.json
-    for column in (event_id, json):
-        if column is not None and column not in events.columns:
-            raise UsageError(f"there is no column {column!r} in {', '.join(events.columns)}")
-    if event_id in _TAKEN:
-        raise UsageError(f"the results have a column {event_id!r} of their own: rename the event's")
-    if json is not None and not isinstance(events.schema[json].dataType, StringType):
-        raise UsageError(f"the column {json!r} is no string: cast it before (cast as string)")
-    if settings.form not in _FOUND:
-        raise UsageError(f"the form of the matches is rows or lists, not {settings.form!r}")
+    if settings.event_id in _TAKEN:
+        raise UsageError(f"the event's id cannot be called {settings.event_id!r}: rename it")
+    if settings.form not in FORMS:
+        raise UsageError(f"the form is rows or lists, and not {settings.form!r}")
+    settings.plan(events, version)
 
 
 def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: str) -> None:
@@ -106,4 +106,4 @@ def _tables(event_id: StructField, form: Form) -> tuple[StructType, StructType]:
     name = StructField(event_id.name, event_id.dataType)
     last = [StructField("version", LongType()), StructField("batch", LongType())]
     letter = [StructField("event", StringType()), StructField("error", StringType())]
-    return StructType([name, _FOUND[form], *last]), StructType([name, *letter, *last])
+    return StructType([name, FORMS[form][1], *last]), StructType([name, *letter, *last])

@@ -6,7 +6,7 @@ JVM, and a file counts only if the driver hears of it: what a failed or doubled 
 nowhere listed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import Final
 
@@ -16,12 +16,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from boolcast.matching.store import Store
-from boolcast.pipeline.claims import Settings
 from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, file_names, unwritable
+from boolcast.pipeline.matches import FORMS
+from boolcast.pipeline.readings import readable
+from boolcast.pipeline.visits import Form, Visit
 
 REPORT: Final = "table string, name string, rows long, bytes long"
 EVENTS: Final = "events"
 """In the reports of a task: how many events it has seen, beside the files of the two tables."""
+
+NO_ID: Final = "the event has no id"
 
 _FILE_ROWS: Final = 4_000_000
 """Of so many rows a file is made, which a task holds in memory."""
@@ -32,31 +36,70 @@ _REPORT: Final = pa.schema(
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """The work of all tasks of one batch, for `mapInArrow`; gives rows as in `REPORT`."""
+    """The work of all tasks of one batch, for `mapInArrow`; gives rows as in `REPORT`.
 
-    settings: Settings
-    version: int
+    Takes what `matches.planned` selects: the event's id, then its attributes or its JSON.
+    """
+
+    visit: Visit
+    form: Form
     output: Store
     batch: int
+    version: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from boolcast.pipeline.private_pass import found  # noqa: PLC0415
-
-        events = 0
-        matches, dead_letters = (self._file(table) for table in (MATCHES, DEAD_LETTERS))
-        for batch in batches:
-            events += batch.num_rows
-            for good, bad in found(self.settings, self.version, batch):
-                matches.add(good)
-                dead_letters.add(bad)
+        matches, dead_letters = (self._table(table) for table in (MATCHES, DEAD_LETTERS))
+        named = _Named(batches, self.visit, dead_letters)
+        match_events, column = FORMS[self.form]
+        visit = self.visit._replace(with_problems=True)
+        for rows in match_events(named, visit=visit):
+            # A batch of the task holds either matches or malformed events.
+            if rows.column("error").null_count:
+                matches.add(rows.select([visit.id_name, column.name]))
+            else:
+                dead_letters.add(rows.select([visit.id_name, "event", "error"]))
         matches.close()
         dead_letters.close()
-        rows = [*matches.reports, *dead_letters.reports]
-        rows.append({"table": EVENTS, "name": "", "rows": events, "bytes": 0})
-        yield pa.RecordBatch.from_pylist(rows, _REPORT)
+        reports = [*matches.reports, *dead_letters.reports]
+        reports.append({"table": EVENTS, "name": "", "rows": named.events, "bytes": 0})
+        yield pa.RecordBatch.from_pylist(reports, _REPORT)
 
-    def _file(self, table: str) -> "_Table":
+    def _table(self, table: str) -> "_Table":
         return _Table(self.output, table, self.batch, self.version)
+
+
+class _Named:
+    """The events that have an id; those without are dead letters. `events` counts all."""
+
+    def __init__(
+        self, batches: Iterable[pa.RecordBatch], visit: Visit, dead_letters: "_Table"
+    ) -> None:
+        self.events = 0
+        self._batches = batches
+        self._visit = visit
+        self._dead_letters = dead_letters
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in self._batches:
+            self.events += batch.num_rows
+            if batch.column(0).null_count:
+                nameless = batch.filter(batch.column(0).is_null())
+                self._dead_letters.add(self._letters(nameless))
+                yield batch.filter(batch.column(0).is_valid())
+            else:
+                yield batch
+
+    def _letters(self, events: pa.RecordBatch) -> pa.RecordBatch:
+        texts = pa.nulls(events.num_rows, pa.string())
+        if self._visit.source.is_json:
+            texts = readable(events.column(1))
+        return pa.RecordBatch.from_pydict(
+            {
+                self._visit.id_name: events.column(0),
+                "event": texts,
+                "error": pa.repeat(NO_ID, events.num_rows),
+            }
+        )
 
 
 class _Table:

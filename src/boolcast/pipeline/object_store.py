@@ -119,7 +119,9 @@ class ObjectStore:
         if cached is None:
             return None
         cache = self._cache()
-        problem = f"{self}/{name} cannot be copied to {cache.folder} ({CACHE_VARIABLE} names another)"
+        problem = (
+            f"{self}/{name} cannot be copied to {cache.folder} ({CACHE_VARIABLE} names another)"
+        )
         with self._telling(problem):
             try:
                 return cache.path(cached, lambda path: self._files.get_file(key, str(path)))

@@ -18,11 +18,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError
 from boolcast.matching.store import FolderStore, Place
-from boolcast.pipeline.claims import Form, Settings, check_columns, claim
+from boolcast.model.schemas import Schema
+from boolcast.pipeline.claims import Settings, check_columns, claim
 from boolcast.pipeline.delivery import EVENTS, REPORT, Delivery
 from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, Batch, DataFile, Ledger
+from boolcast.pipeline.matches import MEMORY
 from boolcast.pipeline.serving import Serving
 from boolcast.pipeline.stores import open_store
+from boolcast.pipeline.visits import Form
 
 
 def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the user's
@@ -35,23 +38,31 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
     json: str | None = None,
     trigger: float | None = 1.0,
     form: Form = "rows",
+    schema: Schema | None = None,
+    memory: int = MEMORY,
 ) -> "MatchStream":
     """Match a stream of events, batch by batch, each with the newest version of the index.
 
-    `event_id` is the column that names an event; the other columns are its attributes, or `json`
-    is the column that holds it as JSON text. Results go to `output`, exactly once, and are read
-    by `read_matches` and `read_dead_letters`. `checkpoint` is Spark's: with the same checkpoint,
-    output, index and columns, a stream that was stopped or killed goes on where it was.
-    `trigger` is the least number of seconds from one batch to the next; None matches what is
-    there now and ends. `form` is "rows" (one a match) or "lists" (one an event that matched).
+    `event_id`, `json`, `schema`, `form` and `memory` are as in `match`, and so are the results,
+    but for two more columns, `version` and `batch`. They go to `output`, exactly once, and are
+    read by `read_matches` and `read_dead_letters`; events that are malformed or have no id are
+    dead letters. `checkpoint` is Spark's: with the same checkpoint, output, index and columns, a
+    stream that was stopped or killed goes on where it was. `trigger` is the least number of
+    seconds from one batch to the next; None matches what is there now and ends.
 
     Raises UsageError, StoreError if there is no index yet, StreamError if the checkpoint and the
     output belong to another stream, OutputError if they cannot be written.
     """
-    settings = Settings(store=open_store(store), event_id=event_id, json=json, form=form)
-    check_columns(events, settings)
+    settings = Settings(
+        store=open_store(store),
+        event_id=event_id,
+        json=json,
+        schema=schema,
+        form=form,
+        memory=memory,
+    )
     serving = Serving(settings.store)
-    serving.newest()
+    check_columns(events, settings, serving.newest())
     ledger = Ledger(open_store(output))
     claim(ledger, events.schema, settings, checkpoint)
     job = _Job(settings, serving, ledger)
@@ -147,13 +158,15 @@ class _Job:
         if self._ledger.batch(batch) is not None:
             return
         version = self._serving.bind(self._ledger, batch)
+        frame, visit = self._settings.plan(events, version)
         delivery = Delivery(
-            settings=self._settings,
-            version=version,
+            visit=visit,
+            form=self._settings.form,
             output=self._ledger.store,
             batch=batch,
+            version=version,
         )
-        reports = events.mapInArrow(delivery, REPORT).collect()
+        reports = frame.mapInArrow(delivery, REPORT).collect()
         files: dict[str, list[DataFile]] = {MATCHES: [], DEAD_LETTERS: []}
         seen = 0
         for table, name, rows, size in reports:
