@@ -16,12 +16,12 @@ def stream(
     once: Annotated[bool, typer.Option("--once", help="Match what is there now, and end.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Match a stream of events on Spark, exactly once, while the index changes.
+    """Match a stream of events, on Spark, exactly once.
 
-    Each batch is matched with the newest version of the index at its start (see `boolcast
-    index`). Malformed events go to a table of dead letters, with their reasons. The results are
-    Parquet files, and manifests that say which of them count: read them with read_matches and
-    read_dead_letters of boolcast.pipeline.
+    The index may change meanwhile (see `boolcast index`): each batch is matched with the newest
+    version at its start. Malformed events go to a table of dead letters, with their reasons. The
+    results are Parquet files, and manifests that say which of them count: read them with
+    read_matches and read_dead_letters of boolcast.pipeline.
 
     On a terminal one line shows how it goes; elsewhere there is a line for each batch, and with
     --json an object for each batch. Ctrl-C or SIGTERM lets the batch at work come to its end and

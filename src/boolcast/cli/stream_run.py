@@ -12,10 +12,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from boolcast.cli.output import write_error
+from boolcast.cli.spark import first_line, spark_session
 from boolcast.cli.stream_configuration import Configuration, as_text
 from boolcast.cli.stream_progress import BatchReport, Display, Lines, Terminal
 from boolcast.errors import FileError, StreamError
-from boolcast.pipeline import MatchStream, match_stream, session
+from boolcast.pipeline import MatchStream, match_stream
 
 _LOOK_SECONDS = 0.2
 
@@ -26,16 +27,14 @@ def run(configuration: Configuration, *, file: str, once: bool, as_json: bool) -
     settings = {name: as_text(each) for name, each in configuration.spark.settings.items()}
     with display:
         display.tell("starting Spark")
-        spark = session(configuration.spark.master, name="boolcast stream", settings=settings)
-        try:
-            with _signals() as stopping:
-                stream = _started(spark, configuration, file, once)
-                display.tell("waiting for events")
-                _follow(stream, stopping, display)
-        except PySparkException as error:
-            raise StreamError(f"Spark has ended the stream: {_first_line(error)}") from error
-        finally:
-            spark.stop()
+        with spark_session(configuration.spark.master, "boolcast stream", settings) as spark:
+            try:
+                with _signals() as stopping:
+                    stream = _started(spark, configuration, file, once)
+                    display.tell("waiting for events")
+                    _follow(stream, stopping, display)
+            except PySparkException as error:
+                raise StreamError(f"Spark has ended the stream: {first_line(error)}") from error
     if not as_json:
         write_error(display.summary())
 
@@ -65,7 +64,7 @@ def _source(spark: SparkSession, configuration: Configuration, file: str) -> Dat
         events = reader.load(source.path)
         return events.selectExpr(*source.select) if source.select else events
     except PySparkException as error:
-        raise FileError(f"source: {_first_line(error)}", path=file) from error
+        raise FileError(f"source: {first_line(error)}", path=file) from error
 
 
 def _follow(stream: MatchStream, stopping: Event, display: Display) -> None:
@@ -113,7 +112,3 @@ def _signals() -> Iterator[Event]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-
-
-def _first_line(error: PySparkException) -> str:
-    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
