@@ -13,8 +13,10 @@
     │   ├── SubscriptionIdError     an id that no subscription can go by
     │   ├── UnknownSubscriptionError   no subscription goes by this id
     │   ├── StoreError              an index in a store that is damaged, or not there
+    │   ├── StreamError             a stream whose parts do not belong together
     │   └── FileError               a file of filters, subscriptions or events that cannot be read
     ├── JavaError                   no Java that Spark could run on
+    ├── OutputError                 a place for results that cannot be written
     └── UsageError                  an operation called on what it is not defined for
 
 Our own bugs are `AssertionError`s, never one of these. Code that builds a filter or a schema
@@ -171,6 +173,10 @@ class StoreError(InputError):
     """An index in a store that is damaged, incomplete, of another format, or not there."""
 
 
+class StreamError(InputError):
+    """A stream whose index, output, checkpoint and settings do not belong together."""
+
+
 class FileError(InputError):
     """A file that cannot be read, or a line of it; `line` counts from 1."""
 
@@ -187,6 +193,10 @@ class FileError(InputError):
 
 class JavaError(BoolcastError):
     """The machine has no Java that Spark could run on; the text says what to install."""
+
+
+class OutputError(BoolcastError):
+    """Results cannot be written, or read back: no space, no permission, no connection."""
 
 
 class UsageError(BoolcastError):

@@ -11,7 +11,7 @@ from boolcast.cli.progress import Progress
 from boolcast.errors import UsageError
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 
-COMMANDS = ("check", "explain", "match", "demo", "bench")
+COMMANDS = ("check", "explain", "match", "stream", "demo", "index", "bench")
 # What takes long to import, or is for one command only.
 HEAVY = {"asyncio", "numba", "numpy", "pandas", "pyarrow", "pyspark", "re2", "rich"}
 
@@ -30,6 +30,8 @@ finally:
     [
         ["--help"],
         ["match", "--help"],
+        ["stream", "--help"],
+        ["index", "build", "--help"],
         ["--version"],
         ["check", "price < 25"],
         ["explain", "price < 25", '{"price": 21}'],

@@ -8,8 +8,10 @@ from boolcast.cli.bench import bench
 from boolcast.cli.check import check
 from boolcast.cli.demo import demo
 from boolcast.cli.explain import explain
+from boolcast.cli.index import index
 from boolcast.cli.match import match
 from boolcast.cli.output import write
+from boolcast.cli.stream import stream
 
 application = typer.Typer(
     no_args_is_help=True,
@@ -57,6 +59,8 @@ def boolcast(
       boolcast check "price < 25 and condition = 'new'"
       boolcast explain "price < 25" '{"price": 30}'
       boolcast match --subscriptions alerts.jsonl --events books.jsonl
+      boolcast index build index/ alerts.jsonl
+      boolcast stream alerts.toml
       boolcast demo
       boolcast bench match
 
@@ -68,6 +72,7 @@ def boolcast(
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
 
 
-for command in (check, explain, match, demo):
+for command in (check, explain, match, stream, demo):
     application.command()(command)
+application.add_typer(index)
 application.add_typer(bench)

@@ -186,9 +186,10 @@ def versions(store: Store) -> list[int]:
     return sorted(int(match[1]) for match in found if match)
 
 
-def collect(store: Store, keep: int) -> None:
+def collect(store: Store, keep: int, *, oldest: int | None = None) -> None:
     """Delete all versions but the newest `keep`, and what none of these needs.
 
+    From the version `oldest` on all are kept, even if they are more than `keep`.
     May run beside `publish` and `load` of others. Raises StoreError, having deleted nothing, if
     a manifest to be kept cannot be read: what it names is not known then.
     """
@@ -197,14 +198,16 @@ def collect(store: Store, keep: int) -> None:
     if not highest:
         return
     # Listed again: a listing that ran beside two publishers may hold the second one's only.
-    kept = sorted({highest, *(each for each in versions(store) if each <= highest)})[-keep:]
+    listed = sorted({highest, *(each for each in versions(store) if each <= highest)})
+    first = min(listed[-keep:][0], highest if oldest is None else oldest)
+    kept = [each for each in listed if each >= first]
     try:
         manifests = [read_manifest(store, number) for number in kept]
     except StoreError:
         if set(kept) <= set(versions(store)):
             raise
         # Another collector took one of them, so there may be a newer version: start over.
-        collect(store, keep)
+        collect(store, keep, oldest=oldest)
         return
     needed = {_manifest_name(number) for number in kept}
     for manifest in manifests:

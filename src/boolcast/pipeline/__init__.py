@@ -9,21 +9,33 @@ version of one. Rows of the same id are told apart in `changes`; what a task doe
 Python, `readings` makes events of them there, `visits` matches them with segments that
 `workers` keeps open.
 
+`streaming` matches streams, and `claims` says which output and checkpoint belong to one.
+`serving` chooses the version of the index for each batch, `delivery` is what its tasks do,
+`ledger` makes it exactly once, `results` reads what came of it.
+
 `frames` names columns, `stores` finds stores by their places. `sessions` makes Spark sessions,
 with a Java from `java`; no other module here does.
 """
 
 from boolcast.pipeline.indexing import IndexReport, apply_changes, build_index
 from boolcast.pipeline.matches import count_matches, match, match_rejects, match_with_rejects
+from boolcast.pipeline.results import collect, read_batches, read_dead_letters, read_matches
 from boolcast.pipeline.sessions import session
+from boolcast.pipeline.streaming import MatchStream, match_stream
 
 __all__ = [
     "IndexReport",
+    "MatchStream",
     "apply_changes",
     "build_index",
+    "collect",
     "count_matches",
     "match",
     "match_rejects",
+    "match_stream",
     "match_with_rejects",
+    "read_batches",
+    "read_dead_letters",
+    "read_matches",
     "session",
 ]

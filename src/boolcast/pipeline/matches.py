@@ -47,10 +47,11 @@ COUNTS: Final = StructType(
 
 Task = Callable[..., Iterator[pa.RecordBatch]]
 
-_FORMS: Final[dict[str, tuple[Task, StructField]]] = {
+FORMS: Final[dict[str, tuple[Task, StructField]]] = {
     "rows": (match_rows, StructField("subscription", StringType())),
     "lists": (match_lists, StructField("subscriptions", ArrayType(StringType()))),
 }
+"""What tasks do for each form, and the column of matches that they make."""
 
 
 def match(  # noqa: PLR0913 - options, all by name
@@ -80,7 +81,7 @@ def match(  # noqa: PLR0913 - options, all by name
     StoreError if there is no such index.
     """
     task, column = _form(form)
-    frame, visit = _planned(events, store, event_id, version, json, schema, memory)
+    frame, visit = planned(events, store, event_id, version, json, schema, memory)
     output = StructType([_id_field(events, event_id, {column.name}), column])
     return frame.mapInArrow(partial(task, visit=visit), output)
 
@@ -98,7 +99,7 @@ def match_rejects(
 
     Columns: the event's id, `event` (the JSON text, null where events are columns), `error`.
     """
-    frame, visit = _planned(events, store, event_id, version, json, schema, MEMORY)
+    frame, visit = planned(events, store, event_id, version, json, schema, MEMORY)
     output = StructType([_id_field(events, event_id, {"event", "error"}), *_PROBLEM])
     visit = visit._replace(with_problems=True)
     return frame.mapInArrow(partial(find_problems, visit=visit), output)
@@ -120,7 +121,7 @@ def match_with_rejects(  # noqa: PLR0913 - as `match`
     Where `error` is null the row is a match, else a malformed event without subscriptions.
     """
     task, column = _form(form)
-    frame, visit = _planned(events, store, event_id, version, json, schema, memory)
+    frame, visit = planned(events, store, event_id, version, json, schema, memory)
     taken = {column.name, "event", "error"}
     output = StructType([_id_field(events, event_id, taken), column, *_PROBLEM])
     return frame.mapInArrow(partial(task, visit=visit._replace(with_problems=True)), output)
@@ -139,7 +140,7 @@ def count_matches(
 
     They are counted where they are found: far cheaper than to move and group the matches.
     """
-    frame, visit = _planned(events, store, None, version, json, schema, memory)
+    frame, visit = planned(events, store, None, version, json, schema, memory)
     places = frame.mapInArrow(partial(count_places, visit=visit), "place long, matches long")
     summed = places.groupBy("place").agg(F.sum("matches").alias("matches"))
     return summed.mapInArrow(partial(name_places, visit=visit), COUNTS)
@@ -149,12 +150,12 @@ _PROBLEM: Final = (StructField("event", StringType()), StructField("error", Stri
 
 
 def _form(form: Form) -> tuple[Task, StructField]:
-    if form not in _FORMS:
-        raise UsageError(f"the form is one of {', '.join(map(repr, _FORMS))}, and not {form!r}")
-    return _FORMS[form]
+    if form not in FORMS:
+        raise UsageError(f"the form is one of {', '.join(map(repr, FORMS))}, and not {form!r}")
+    return FORMS[form]
 
 
-def _planned(
+def planned(
     events: DataFrame,
     store: Place,
     event_id: str | None,

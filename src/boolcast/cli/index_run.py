@@ -1,0 +1,124 @@
+"""What `boolcast index` does; apart from the commands because it imports Spark."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StringType, StructField, StructType
+
+from boolcast.cli.output import counted, write, write_error, write_json
+from boolcast.cli.spark import first_line, spark_session
+from boolcast.errors import FileError, StoreError
+from boolcast.matching.catalog import index_of
+from boolcast.matching.snapshots import read_manifest, versions
+from boolcast.pipeline import IndexReport, apply_changes, build_index
+from boolcast.pipeline import collect as collect_beside
+from boolcast.pipeline.stores import open_store
+
+_SHOWN: Final = 20
+"""How many rejected rows are shown; the others are counted."""
+
+_TEXTS: Final = ("subscription", "filter", "operation")
+
+
+class VersionReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A version of an index; null is what a damaged one does not tell."""
+
+    version: int
+    subscriptions: int | None = None
+    segments: int | None = None
+    bytes: int | None = None
+    problem: str | None = None
+
+    def __str__(self) -> str:
+        if self.problem is not None:
+            return f"version {self.version}: {self.problem}"
+        assert self.subscriptions is not None
+        assert self.segments is not None
+        assert self.bytes is not None
+        return (
+            f"version {self.version}: {counted(self.subscriptions, 'subscription')} in "
+            f"{counted(self.segments, 'segment')}, {self.bytes / 1e6:,.1f} MB"
+        )
+
+
+def build(place: str, file: str, *, order: str | None, master: str, as_json: bool) -> int:
+    """Build a version; gives how many rows were rejected."""
+    with spark_session(master, "boolcast index") as spark:
+        return _report(build_index(_read(spark, file, order), place, order=order), as_json)
+
+
+def apply(place: str, file: str, *, order: str | None, master: str, as_json: bool) -> int:
+    """Change the newest version; gives how many rows were rejected."""
+    with spark_session(master, "boolcast index") as spark:
+        return _report(apply_changes(_read(spark, file, order), place, order=order), as_json)
+
+
+def list_versions(place: str, *, as_json: bool) -> None:
+    """List the versions, oldest first."""
+    store = open_store(place)
+    present = versions(store)
+    if not present:
+        raise StoreError(f"there is no index in {store}: build one there first")
+    show: Callable[[Any], None] = write_json if as_json else lambda report: write(str(report))
+    for number in present:
+        try:
+            manifest = read_manifest(store, number)
+            index = index_of(manifest)
+        except StoreError as error:
+            show(VersionReport(version=number, problem=str(error)))
+            continue
+        show(
+            VersionReport(
+                version=number,
+                subscriptions=index.subscriptions,
+                segments=len(index.parts),
+                bytes=sum(files.nbytes for files in manifest.segments),
+            )
+        )
+
+
+def collect_versions(place: str, keep: int, streams: Sequence[str]) -> None:
+    """Delete old versions, but those that the streams may need."""
+    collect_beside(place, keep, streams=streams)
+
+
+def _read(spark: SparkSession, file: str, order: str | None) -> DataFrame:
+    try:
+        if file.endswith(".parquet") or Path(file).is_dir():
+            return spark.read.parquet(file)
+        inferred = spark.read.json(file).schema.fields
+        # Ids may look like numbers, and are texts all the same.
+        fields = [
+            StructField(field.name, StringType() if field.name in _TEXTS else field.dataType)
+            for field in inferred
+            if field.name in {*_TEXTS, order}
+        ]
+        return spark.read.schema(StructType(fields)).json(file)
+    except PySparkException as error:
+        raise FileError(f"Spark cannot read it: {first_line(error)}", path=file) from error
+
+
+def _report(report: IndexReport, as_json: bool) -> int:
+    for reject in report.rejects.limit(_SHOWN).collect() if report.rejected else []:
+        told = reject.asDict()
+        if as_json:
+            write_json({"reject": told}, error=True)
+        else:
+            write_error(f"rejected {reject.subscription!r}: {reject.error}")
+    counts = {name: value for name, value in report._asdict().items() if name != "rejects"}
+    if as_json:
+        write_json(counts)
+    else:
+        more = report.rejected - _SHOWN
+        if more > 0:
+            write_error(f"and {more:,} more")
+        write(
+            f"version {report.version}: {counted(report.subscriptions, 'subscription')}; "
+            f"{report.upserted:,} upserted, {report.deleted:,} deleted, "
+            f"{report.unchanged:,} unchanged, {counted(report.rejected, 'row')} rejected"
+        )
+    return report.rejected

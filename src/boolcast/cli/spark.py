@@ -1,0 +1,28 @@
+"""Spark, for the commands that need it; imported by none of them before it runs."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from boolcast.pipeline import session
+
+
+@contextmanager
+def spark_session(
+    master: str, name: str, settings: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
+    """A session that ends with the command; one that was there before is taken up and left."""
+    is_ours = SparkSession.getActiveSession() is None
+    spark = session(master, name=name, settings=settings)
+    try:
+        yield spark
+    finally:
+        if is_ours:
+            spark.stop()
+
+
+def first_line(error: PySparkException) -> str:
+    """What Spark says, without the plans and traces below."""
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -1,0 +1,79 @@
+"""The configuration file of `boolcast stream`: what it may say, and what is wrong with it."""
+
+import re
+from typing import Annotated, Final, Literal
+
+import msgspec
+
+from boolcast.cli.sources import Source
+from boolcast.errors import FileError
+
+Option = str | int | float | bool
+
+
+class SourceConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where events come from, in Spark's terms; `select` are SQL expressions over its columns."""
+
+    format: str
+    path: str | None = None
+    schema: str | None = None
+    options: dict[str, Option] = {}
+    select: tuple[str, ...] = ()
+
+
+class SparkConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where Spark runs; a local one tries a task four times, as a cluster does."""
+
+    master: str = "local[*,4]"
+    settings: dict[str, Option] = {}
+
+
+class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A stream as `pipeline.match_stream` takes it."""
+
+    index: str
+    output: str
+    checkpoint: str
+    event_id: str
+    source: SourceConfiguration
+    json: str | None = None
+    form: Literal["rows", "lists"] = "rows"
+    trigger_seconds: Annotated[float, msgspec.Meta(ge=0)] = 1.0
+    spark: SparkConfiguration = SparkConfiguration()
+
+
+def read_configuration(path: str) -> Configuration:
+    """The configuration in a file: TOML, or JSON if it is named so. Raises FileError."""
+    with Source(path) as source:
+        data = source.read_whole()
+    decode = msgspec.json.decode if path.endswith(".json") else msgspec.toml.decode
+    try:
+        return decode(data, type=Configuration)
+    except msgspec.ValidationError as error:
+        raise FileError(_told(str(error)), path=source.name) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"cannot be read: {error}", path=source.name) from None
+
+
+def as_text(option: Option) -> str:
+    """An option as Spark takes it."""
+    return str(option).lower() if isinstance(option, bool) else str(option)
+
+
+_PROBLEM: Final = re.compile(r"(?P<problem>.*?)(?: - at `(?:key in )?\$\.?(?P<key>[^`]*)`)?")
+_FIELD: Final = re.compile(r"Object (missing required|contains unknown) field `([^`]*)`")
+
+
+def _told(problem: str) -> str:
+    """What is wrong, with the key that it is wrong of first, as it stands in the file."""
+    match = _PROBLEM.fullmatch(problem)
+    assert match is not None
+    key, text = match["key"] or "", match["problem"]
+    field = _FIELD.fullmatch(text)
+    if field:
+        key = ".".join(filter(None, (key, field[2])))
+        if field[1] == "missing required":
+            return f"{key} is missing"
+        return f"{key} is not known here; `boolcast stream --help` shows all that is"
+    text = text.replace("`", "")
+    return f"{key}: {text[0].lower()}{text[1:]}" if key else text

@@ -1,0 +1,169 @@
+"""How a stream goes, on a terminal, as lines or as JSON."""
+
+from collections import deque
+from types import TracebackType
+from typing import Protocol
+
+import msgspec
+from rich.console import Console
+from rich.status import Status
+
+from boolcast.cli.output import counted, write, write_error, write_json
+from boolcast.pipeline.ledger import Batch
+
+_RECENT = 10
+
+
+class BatchReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A published batch, as a program reads it; `behind` is what the source tells of its lag."""
+
+    batch: int
+    version: int
+    events: int
+    matches: int
+    dead_letters: int
+    seconds: float
+    events_per_second: float
+    behind: dict[str, str]
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, batch: Batch, *, behind: dict[str, str]) -> "BatchReport":
+        """The report of a batch."""
+        return cls(
+            batch=batch.batch,
+            version=batch.version,
+            events=batch.events,
+            matches=batch.match_count,
+            dead_letters=batch.dead_letter_count,
+            seconds=round(batch.seconds, 3),
+            events_per_second=round(batch.events / max(batch.seconds, 1e-3), 1),
+            behind=behind,
+            warnings=batch.warnings,
+        )
+
+    def __str__(self) -> str:
+        rate = f"{self.events_per_second:,.0f}/s"
+        parts = [
+            f"batch {self.batch}: {counted(self.events, 'event')} in {self.seconds:.2f} s ({rate})",
+            counted(self.matches, "match", "matches"),
+            counted(self.dead_letters, "dead letter"),
+            f"version {self.version}",
+        ]
+        parts += [f"{name} {value}" for name, value in sorted(self.behind.items())]
+        return ", ".join(parts)
+
+
+class Display(Protocol):
+    """Where the progress goes; use it by `with`."""
+
+    def __enter__(self) -> "Display": ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def tell(self, text: str) -> None:
+        """What is being done, where no batch says so."""
+
+    def show(self, report: BatchReport) -> None:
+        """A batch was published."""
+
+    def summary(self) -> str:
+        """All batches together, at the end."""
+
+
+class _Totals:
+    def __init__(self) -> None:
+        self.batches = self.events = self.matches = self.dead_letters = 0
+
+    def add(self, report: BatchReport) -> None:
+        self.batches += 1
+        self.events += report.events
+        self.matches += report.matches
+        self.dead_letters += report.dead_letters
+
+    def __str__(self) -> str:
+        return (
+            f"{counted(self.batches, 'batch', 'batches')}, {counted(self.events, 'event')}, "
+            f"{counted(self.matches, 'match', 'matches')}, "
+            f"{counted(self.dead_letters, 'dead letter')}"
+        )
+
+
+class Lines:
+    """A line for each batch on standard output, as text or JSON."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        self._totals = _Totals()
+
+    def __enter__(self) -> "Lines":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        return None
+
+    def tell(self, text: str) -> None:
+        """Nothing: whoever reads lines waits for batches."""
+
+    def show(self, report: BatchReport) -> None:
+        self._totals.add(report)
+        if self._as_json:
+            write_json(report)
+            return
+        for warning in report.warnings:
+            write_error(f"warning: {warning}")
+        write(str(report))
+
+    def summary(self) -> str:
+        return str(self._totals)
+
+
+class Terminal:
+    """One line on standard error that shows the latest batch, the rate of some, and the totals."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+        self._status = Status("", console=self._console)
+        self._totals = _Totals()
+        self._recent: deque[BatchReport] = deque(maxlen=_RECENT)
+
+    def __enter__(self) -> "Terminal":
+        self._status.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._status.stop()
+
+    def tell(self, text: str) -> None:
+        self._status.update(text)
+
+    def show(self, report: BatchReport) -> None:
+        self._totals.add(report)
+        self._recent.append(report)
+        for warning in report.warnings:
+            self._console.print(f"warning: {warning}", style="yellow", markup=False)
+        seconds = sum(each.seconds for each in self._recent)
+        rate = sum(each.events for each in self._recent) / max(seconds, 1e-3)
+        behind = "".join(f" · {name} {value}" for name, value in sorted(report.behind.items()))
+        self._status.update(
+            f"{rate:,.0f} events/s · batch {report.batch} in {report.seconds:.2f} s · "
+            f"version {report.version}{behind} · {self._totals}"
+        )
+
+    def summary(self) -> str:
+        return str(self._totals)

@@ -1,0 +1,114 @@
+"""Running a stream for `boolcast stream`; apart from the command because it imports Spark."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+from types import FrameType
+
+import msgspec
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from boolcast.cli.output import write_error
+from boolcast.cli.spark import first_line, spark_session
+from boolcast.cli.stream_configuration import Configuration, as_text
+from boolcast.cli.stream_progress import BatchReport, Display, Lines, Terminal
+from boolcast.errors import FileError, StreamError
+from boolcast.pipeline import MatchStream, match_stream
+
+_LOOK_SECONDS = 0.2
+
+
+def run(configuration: Configuration, *, file: str, once: bool, as_json: bool) -> None:
+    """Match until the events end, or a signal comes. Raises BoolcastError."""
+    display: Display = Terminal() if sys.stderr.isatty() and not as_json else Lines(as_json)
+    settings = {name: as_text(each) for name, each in configuration.spark.settings.items()}
+    with display:
+        display.tell("starting Spark")
+        with spark_session(configuration.spark.master, "boolcast stream", settings) as spark:
+            try:
+                with _signals() as stopping:
+                    stream = _started(spark, configuration, file, once)
+                    display.tell("waiting for events")
+                    _follow(stream, stopping, display)
+            except PySparkException as error:
+                raise StreamError(f"Spark has ended the stream: {first_line(error)}") from error
+    if not as_json:
+        write_error(display.summary())
+
+
+def _started(
+    spark: SparkSession, configuration: Configuration, file: str, once: bool
+) -> MatchStream:
+    return match_stream(
+        _source(spark, configuration, file),
+        configuration.index,
+        event_id=configuration.event_id,
+        output=configuration.output,
+        checkpoint=configuration.checkpoint,
+        json=configuration.json,
+        trigger=None if once else configuration.trigger_seconds,
+        form=configuration.form,
+    )
+
+
+def _source(spark: SparkSession, configuration: Configuration, file: str) -> DataFrame:
+    source = configuration.source
+    try:
+        reader = spark.readStream.format(source.format)
+        reader = reader.options(**{name: as_text(each) for name, each in source.options.items()})
+        if source.schema is not None:
+            reader = reader.schema(source.schema)
+        events = reader.load(source.path)
+        return events.selectExpr(*source.select) if source.select else events
+    except PySparkException as error:
+        raise FileError(f"source: {first_line(error)}", path=file) from error
+
+
+def _follow(stream: MatchStream, stopping: Event, display: Display) -> None:
+    """Show the batches as they come, until the stream ends or is to be stopped."""
+    has_ended = False
+    while not has_ended:
+        if stopping.is_set():
+            display.tell("finishing the batch")
+            stream.stop()
+            has_ended = True
+        else:
+            has_ended = stream.wait(_LOOK_SECONDS)
+        for batch in stream.published():
+            display.show(BatchReport.of(batch, behind=_behind(stream)))
+
+
+def _behind(stream: MatchStream) -> dict[str, str]:
+    """How far the source is ahead, as far as it tells (Kafka does, files do not)."""
+    progress = stream.query.lastProgress
+    if progress is None:
+        return {}
+    told = msgspec.json.decode(progress.json)["sources"]
+    return {
+        name: value
+        for source in told
+        for name, value in source.get("metrics", {}).items()
+        if "ehind" in name or "utstanding" in name
+    }
+
+
+@contextmanager
+def _signals() -> Iterator[Event]:
+    """An event that is set by the first Ctrl-C or SIGTERM; the second one ends at once."""
+    stopping = Event()
+    handlers = {}
+
+    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as signals have it
+        stopping.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        handlers[number] = signal.signal(number, stop)
+    try:
+        yield stopping
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

@@ -1,0 +1,109 @@
+"""What makes a stream the same stream when it is started again.
+
+Batch ids mean something within one checkpoint only, and an output holds batches of one index,
+one event id and one form. So the first start writes down what belongs together, and later ones
+that differ are refused, before anything is mixed up.
+"""
+
+from typing import Final
+
+import msgspec
+from pyspark.sql import DataFrame
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from boolcast.errors import StreamError, UsageError
+from boolcast.matching.store import Store
+from boolcast.model.schemas import Schema
+from boolcast.pipeline.ledger import Identity, Ledger, checkpoint_name
+from boolcast.pipeline.matches import FORMS, planned
+from boolcast.pipeline.stores import open_store
+from boolcast.pipeline.visits import Form, Visit
+
+_TAKEN: Final = ("subscription", "subscriptions", "version", "batch", "event", "error")
+_BEGIN_ANEW: Final = "or begin with a new checkpoint and a new output"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What all batches of a stream have in common, as `match` takes it; `store` is the index's."""
+
+    store: Store
+    event_id: str
+    json: str | None
+    schema: Schema | None
+    form: Form
+    memory: int
+
+    def plan(self, events: DataFrame, version: int) -> tuple[DataFrame, Visit]:
+        """What travels to the tasks, and what they do with it, with this version."""
+        return planned(
+            events, self.store, self.event_id, version, self.json, self.schema, self.memory
+        )
+
+
+def check_columns(events: DataFrame, settings: Settings, version: int) -> None:
+    """Raise UsageError if the events are no stream, or lack what the settings name."""
+    if not events.isStreaming:
+        raise UsageError(
+            "match_stream takes a stream (spark.readStream); match is for what is there at once"
+        )
+    if settings.event_id in _TAKEN:
+        raise UsageError(f"the event's id cannot be called {settings.event_id!r}: rename it")
+    if settings.form not in FORMS:
+        raise UsageError(f"the form is rows or lists, and not {settings.form!r}")
+    settings.plan(events, version)
+
+
+def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: str) -> None:
+    """Take the output for this stream. Raises StreamError if it is another's."""
+    matches, dead_letters = _tables(events[settings.event_id], settings.form)
+    wanted = Identity(
+        checkpoint=checkpoint_name(open_store(checkpoint)),
+        index=str(settings.store),
+        event_id=settings.event_id,
+        json=settings.json,
+        form=settings.form,
+        events=events.json(),
+        matches=matches.json(),
+        dead_letters=dead_letters.json(),
+    )
+    known = ledger.claim(wanted)
+    if known.checkpoint != wanted.checkpoint:
+        raise StreamError(
+            f"the output {ledger.store} does not belong to the checkpoint {checkpoint}: its "
+            "batches come from another, or the checkpoint was begun anew. Give its own, "
+            f"{_BEGIN_ANEW}"
+        )
+    for was, now, noun in (
+        (known.index, wanted.index, "index"),
+        (known.event_id, wanted.event_id, "event id"),
+        (known.json, wanted.json, "JSON column"),
+        (known.form, wanted.form, "form"),
+    ):
+        if was != now:
+            raise _changed(f"the {noun} of the stream", was or "none", now or "none")
+    _compare(_schema(known.events), _schema(wanted.events))
+
+
+def _compare(before: StructType, after: StructType) -> None:
+    """New columns are attributes that were missing before; all else would change the meaning."""
+    types = {field.name: field.dataType.simpleString() for field in after.fields}
+    for field in before.fields:
+        was, now = field.dataType.simpleString(), types.get(field.name, "gone")
+        if was != now:
+            raise _changed(f"the column {field.name} of the events", was, now)
+
+
+def _changed(what: str, was: str, now: str) -> StreamError:
+    return StreamError(f"{what} was {was}, and is now {now}: put it back, {_BEGIN_ANEW}")
+
+
+def _schema(text: str) -> StructType:
+    return StructType.fromJson(msgspec.json.decode(text))
+
+
+def _tables(event_id: StructField, form: Form) -> tuple[StructType, StructType]:
+    """The columns of the matches and of the dead letters."""
+    name = StructField(event_id.name, event_id.dataType)
+    last = [StructField("version", LongType()), StructField("batch", LongType())]
+    letter = [StructField("event", StringType()), StructField("error", StringType())]
+    return StructType([name, FORMS[form][1], *last]), StructType([name, *letter, *last])

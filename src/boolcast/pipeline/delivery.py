@@ -1,0 +1,163 @@
+"""What a task of a stream does with its events: match them, put the results as Parquet files.
+
+The files go from the task to the output's store, not through Spark's writer. So one pass gives
+matches and dead letters alike, the matches, often many for one event, never travel back to the
+JVM, and a file counts only if the driver hears of it: what a failed or doubled task has put is
+nowhere listed.
+"""
+
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from typing import Final
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from boolcast.matching.store import Store
+from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, file_names, unwritable
+from boolcast.pipeline.matches import FORMS
+from boolcast.pipeline.readings import readable
+from boolcast.pipeline.visits import Form, Visit
+
+REPORT: Final = "table string, name string, rows long, bytes long"
+EVENTS: Final = "events"
+"""In the reports of a task: how many events it has seen, beside the files of the two tables."""
+
+NO_ID: Final = "the event has no id"
+
+_FILE_ROWS: Final = 4_000_000
+"""Of so many rows a file is made, which a task holds in memory."""
+
+_REPORT: Final = pa.schema(
+    [("table", pa.string()), ("name", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())]
+)
+
+
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+    """The work of all tasks of one batch, for `mapInArrow`; gives rows as in `REPORT`.
+
+    Takes what `matches.planned` selects: the event's id, then its attributes or its JSON.
+    """
+
+    visit: Visit
+    form: Form
+    output: Store
+    batch: int
+    version: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        matches, dead_letters = (self._table(table) for table in (MATCHES, DEAD_LETTERS))
+        named = _Named(batches, self.visit, dead_letters)
+        match_events, column = FORMS[self.form]
+        visit = self.visit._replace(with_problems=True)
+        for rows in match_events(named, visit=visit):
+            # A batch of the task holds either matches or malformed events.
+            if rows.column("error").null_count:
+                matches.add(rows.select([visit.id_name, column.name]))
+            else:
+                dead_letters.add(rows.select([visit.id_name, "event", "error"]))
+        matches.close()
+        dead_letters.close()
+        reports = [*matches.reports, *dead_letters.reports]
+        reports.append({"table": EVENTS, "name": "", "rows": named.events, "bytes": 0})
+        yield pa.RecordBatch.from_pylist(reports, _REPORT)
+
+    def _table(self, table: str) -> "_Table":
+        return _Table(self.output, table, self.batch, self.version)
+
+
+class _Named:
+    """The events that have an id; those without are dead letters. `events` counts all."""
+
+    def __init__(
+        self, batches: Iterable[pa.RecordBatch], visit: Visit, dead_letters: "_Table"
+    ) -> None:
+        self.events = 0
+        self._batches = batches
+        self._visit = visit
+        self._dead_letters = dead_letters
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in self._batches:
+            self.events += batch.num_rows
+            if batch.column(0).null_count:
+                nameless = batch.filter(batch.column(0).is_null())
+                self._dead_letters.add(self._letters(nameless))
+                yield batch.filter(batch.column(0).is_valid())
+            else:
+                yield batch
+
+    def _letters(self, events: pa.RecordBatch) -> pa.RecordBatch:
+        texts = pa.nulls(events.num_rows, pa.string())
+        if self._visit.source.is_json:
+            texts = readable(events.column(1))
+        return pa.RecordBatch.from_pydict(
+            {
+                self._visit.id_name: events.column(0),
+                "event": texts,
+                "error": pa.repeat(NO_ID, events.num_rows),
+            }
+        )
+
+
+class _Table:
+    """Rows of one table of a batch, put as a file when they are many, or all."""
+
+    def __init__(self, store: Store, table: str, batch: int, version: int) -> None:
+        self.reports: list[dict[str, object]] = []
+        self._store = store
+        self._table = table
+        self._names = file_names(table, batch)
+        self._constants = {"version": version, "batch": batch}
+        self._rows = 0
+        self._waiting: list[pa.RecordBatch] = []
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        if not rows.num_rows:
+            return
+        for name, value in self._constants.items():
+            column = pa.repeat(pa.scalar(value, pa.int64()), rows.num_rows)
+            rows = rows.append_column(name, column)
+        self._waiting.append(_compact(rows))
+        self._rows += rows.num_rows
+        if self._rows >= _FILE_ROWS:
+            self.close()
+
+    def close(self) -> None:
+        if not self._waiting:
+            return
+        buffer = BytesIO()
+        # Without Arrow's own schema, or readers would get dictionaries back, which Spark refuses.
+        with pq.ParquetWriter(buffer, self._waiting[0].schema, store_schema=False) as writer:
+            for rows in self._waiting:
+                writer.write_batch(rows)
+        data = buffer.getvalue()
+        name = next(self._names)
+        try:
+            is_put = self._store.put_if_absent(name, data)
+        except OSError as error:
+            raise unwritable(self._store, "write", error) from error
+        assert is_put, "file names are random"
+        self.reports.append(
+            {"table": self._table, "name": name, "rows": self._rows, "bytes": len(data)}
+        )
+        self._rows = 0
+        self._waiting = []
+
+
+def _compact(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Without what no row uses of the dictionaries: the engine's hold all subscriptions."""
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_dictionary(field.type):
+            column = rows.column(place)
+            codes = column.indices.to_numpy(zero_copy_only=False)
+            used = np.zeros(len(column.dictionary), dtype=np.bool_)
+            used[codes] = True
+            codes = (np.cumsum(used, dtype=np.int32) - 1)[codes]
+            values = column.dictionary.filter(pa.array(used))
+            rows = rows.set_column(
+                place, field.name, pa.DictionaryArray.from_arrays(pa.array(codes), values)
+            )
+    return rows

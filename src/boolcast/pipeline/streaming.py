@@ -1,0 +1,217 @@
+"""Matching a stream: each batch with one version of the index, each result exactly once.
+
+Spark cuts the stream into batches and repeats one that did not come to its end. `ledger` makes
+the repetition harmless, `serving` chooses the version, `delivery` is what the tasks do; this
+module drives them. All of it is as durable as the checkpoint: Spark does not sync it to disk, so
+it outlives the death of any process, but on a local disk not a loss of power.
+"""
+
+import re
+from collections import deque
+from threading import Event
+from time import monotonic, sleep, time
+from typing import Final, NoReturn, cast
+
+from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError
+from boolcast.matching.store import FolderStore, Place
+from boolcast.model.schemas import Schema
+from boolcast.pipeline.claims import Settings, check_columns, claim
+from boolcast.pipeline.delivery import EVENTS, REPORT, Delivery
+from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, Batch, DataFile, Ledger
+from boolcast.pipeline.matches import MEMORY
+from boolcast.pipeline.serving import Serving
+from boolcast.pipeline.stores import open_store
+from boolcast.pipeline.visits import Form
+
+
+def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the user's
+    events: DataFrame,
+    store: Place,
+    *,
+    event_id: str,
+    output: Place,
+    checkpoint: str,
+    json: str | None = None,
+    trigger: float | None = 1.0,
+    form: Form = "rows",
+    schema: Schema | None = None,
+    memory: int = MEMORY,
+) -> "MatchStream":
+    """Match a stream of events, batch by batch, each with the newest version of the index.
+
+    `event_id`, `json`, `schema`, `form` and `memory` are as in `match`, and so are the results,
+    but for two more columns, `version` and `batch`. They go to `output`, exactly once, and are
+    read by `read_matches` and `read_dead_letters`; events that are malformed or have no id are
+    dead letters. `checkpoint` is Spark's: with the same checkpoint, output, index and columns, a
+    stream that was stopped or killed goes on where it was. `trigger` is the least number of
+    seconds from one batch to the next; None matches what is there now and ends.
+
+    Raises UsageError, StoreError if there is no index yet, StreamError if the checkpoint and the
+    output belong to another stream, OutputError if they cannot be written.
+    """
+    settings = Settings(
+        store=open_store(store),
+        event_id=event_id,
+        json=json,
+        schema=schema,
+        form=form,
+        memory=memory,
+    )
+    serving = Serving(settings.store)
+    check_columns(events, settings, serving.newest())
+    ledger = Ledger(open_store(output))
+    claim(ledger, events.schema, settings, checkpoint)
+    job = _Job(settings, serving, ledger)
+    place = open_store(checkpoint)
+    writer = events.writeStream.foreachBatch(job.run).option(
+        # Absolute, for a relative path may mean something else to Spark.
+        "checkpointLocation",
+        str(place) if isinstance(place, FolderStore) else checkpoint,
+    )
+    if trigger is None:
+        writer = writer.trigger(availableNow=True)
+    else:
+        writer = writer.trigger(processingTime=f"{int(trigger * 1000)} milliseconds")
+    return MatchStream(writer.start(), job)
+
+
+class MatchStream:
+    """A stream that is being matched; `query` is Spark's handle of it."""
+
+    def __init__(self, query: StreamingQuery, job: "_Job") -> None:
+        self.query = query
+        self._job = job
+
+    @property
+    def is_active(self) -> bool:
+        """False once it has ended, for whatever reason."""
+        return self.query.isActive
+
+    def published(self) -> list[Batch]:
+        """The batches that were published since the last call, in order."""
+        return [self._job.published.popleft() for _ in range(len(self._job.published))]
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the stream has ended, or so long; True if it has ended.
+
+        Raises what ended it, if it was not `stop` or, without a trigger, the end of the events.
+        """
+        try:
+            if seconds is None:
+                self.query.awaitTermination()
+                return True
+            # Spark takes fractions of a second too, whatever its annotation says.
+            return bool(self.query.awaitTermination(cast("int", seconds)))
+        except StreamingQueryException as error:
+            if self._job.stopping.is_set() and self._job.failure is None:
+                return True
+            self._job.explain(error)
+
+    def stop(self, patience: float = 600.0) -> None:
+        """Let the batch at work come to its end, or wait so many seconds for it, and stop."""
+        self._job.stopping.set()
+        deadline = monotonic() + patience
+        while self._job.is_working and monotonic() < deadline:
+            sleep(0.02)
+        self.query.stop()
+        self.wait()
+
+
+class _Stopping(Exception):  # noqa: N818 - no error: what keeps Spark from beginning a batch
+    pass
+
+
+class _Job:
+    """What Spark calls for every batch, one at a time."""
+
+    def __init__(self, settings: Settings, serving: Serving, ledger: Ledger) -> None:
+        self.published: deque[Batch] = deque()
+        self.stopping = Event()
+        self.is_working = False
+        self.failure: BoolcastError | None = None
+        self._settings = settings
+        self._serving = serving
+        self._ledger = ledger
+
+    def run(self, events: DataFrame, batch: int) -> None:
+        self.is_working = True
+        try:
+            if self.stopping.is_set():
+                raise _Stopping
+            self._run(events, batch)
+        except BoolcastError as error:
+            self.failure = error
+            raise
+        except PySparkException as error:
+            self.explain(error)
+        finally:
+            self.is_working = False
+
+    def _run(self, events: DataFrame, batch: int) -> None:
+        started, start = time(), monotonic()
+        if batch:
+            self._leave(batch - 1)
+        if self._ledger.batch(batch) is not None:
+            return
+        version = self._serving.bind(self._ledger, batch)
+        frame, visit = self._settings.plan(events, version)
+        delivery = Delivery(
+            visit=visit,
+            form=self._settings.form,
+            output=self._ledger.store,
+            batch=batch,
+            version=version,
+        )
+        reports = frame.mapInArrow(delivery, REPORT).collect()
+        files: dict[str, list[DataFile]] = {MATCHES: [], DEAD_LETTERS: []}
+        seen = 0
+        for table, name, rows, size in reports:
+            if table == EVENTS:
+                seen += rows
+            else:
+                files[table].append(DataFile(name, rows, size))
+        published = self._ledger.publish(
+            Batch(
+                batch=batch,
+                version=version,
+                events=seen,
+                started=started,
+                seconds=monotonic() - start,
+                matches=tuple(files[MATCHES]),
+                dead_letters=tuple(files[DEAD_LETTERS]),
+                warnings=self._serving.warnings(),
+            )
+        )
+        self.published.append(published)
+
+    def _leave(self, batch: int) -> None:
+        """Clean up the batch before, which Spark takes for done: so it must be published."""
+        if self._ledger.batch(batch) is None:
+            raise StreamError(
+                f"the checkpoint has done batch {batch}, and the output {self._ledger.store} lacks "
+                "it: it belongs to another output, or the batch was deleted there. Go on with the "
+                "output as it was, or begin with a new checkpoint and a new output"
+            )
+        self._ledger.clean(batch)
+
+    def explain(self, error: PySparkException) -> NoReturn:
+        """Raise the error of Boolcast that is behind one of Spark's, if there is any."""
+        if self.failure is None:
+            self.failure = _cause(error)
+        if self.failure is None:
+            raise error
+        raise self.failure from None
+
+
+_CAUSES: Final = {each.__name__: each for each in (OutputError, StoreError, StreamError)}
+_CAUSE: Final = re.compile(rf"boolcast\.errors\.({'|'.join(_CAUSES)}): ([^\n]*)")
+
+
+def _cause(error: PySparkException) -> BoolcastError | None:
+    """The error that a task ended with: only its text comes back from there."""
+    found = _CAUSE.search(str(error))
+    return _CAUSES[found[1]](found[2]) if found else None

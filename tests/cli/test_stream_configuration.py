@@ -1,0 +1,105 @@
+"""What a configuration may say, and what is said of one that is wrong."""
+
+import textwrap
+
+import msgspec
+import pytest
+
+from boolcast.cli.stream_configuration import Configuration, as_text, read_configuration
+from tests.cli.running import run
+
+MINIMAL = {
+    "index": "index",
+    "output": "output",
+    "checkpoint": "checkpoint",
+    "event_id": "id",
+    "source": {"format": "json"},
+}
+
+
+def written(tmp_path, configuration, name="stream.json"):
+    path = tmp_path / name
+    encode = msgspec.json.encode if name.endswith(".json") else msgspec.toml.encode
+    path.write_bytes(configuration if isinstance(configuration, bytes) else encode(configuration))
+    return str(path)
+
+
+def test_json_and_toml_say_the_same(tmp_path):
+    path = tmp_path / "stream.toml"
+    path.write_text(
+        'index = "index"\noutput = "output"\ncheckpoint = "checkpoint"\nevent_id = "id"\n'
+        'source = {format = "json"}\n'
+    )
+    assert read_configuration(str(path)) == read_configuration(written(tmp_path, MINIMAL))
+
+
+def test_the_example_of_the_help_is_a_configuration(tmp_path):
+    text = run("stream", "--help").output
+    example = text.partition("alerts.toml:\n")[2].partition("\n\n")[0]
+    path = tmp_path / "alerts.toml"
+    path.write_text(textwrap.dedent(example))
+    read = read_configuration(str(path))
+    assert (read.index, read.event_id, read.source.format) == ("index/", "id", "json")
+    assert read.source.options == {"maxFilesPerTrigger": 100}
+    assert read.spark.settings == {"spark.driver.memory": "2g"}
+    # What the comments show is all that is left.
+    commented = textwrap.dedent(example).replace("# json", "json").replace("# form", "form")
+    path.write_text(commented.replace("# select", "select"))
+    read = read_configuration(str(path))
+    assert (read.json, read.form, len(read.source.select)) == ("value", "lists", 2)
+    fields = set(Configuration.__struct_fields__)
+    assert {line.split()[0] for line in commented.split("[source]")[0].splitlines()} | {
+        "source",
+        "spark",
+    } == fields
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"index": None}, "index: expected str, got null"),
+        ({"checkpiont": "x"}, "checkpiont is not known here"),
+        ({"source": {}}, "source.format is missing"),
+        ({"source": {"format": "json", "shema": ""}}, "source.shema is not known here"),
+        ({"source": {"format": "json", "options": {"x": []}}}, "source.options[...]: expected"),
+        ({"trigger_seconds": -1}, "trigger_seconds: expected float >= 0"),
+        ({"form": "heap"}, "form: invalid enum value 'heap'"),
+        ({"spark": {"settings": {"a": None}}}, "spark.settings[...]: expected"),
+    ],
+)
+def test_an_error_names_the_key(tmp_path, changed, problem):
+    path = written(tmp_path, {**MINIMAL, **changed})
+    result = run("stream", path)
+    assert (result.code, result.output) == (2, "")
+    assert result.errors.startswith(f"error: {path}: {problem}")
+
+
+@pytest.mark.parametrize("missing", ["index", "output", "checkpoint", "event_id", "source"])
+def test_what_must_be_there(tmp_path, missing):
+    rest = {name: value for name, value in MINIMAL.items() if name != missing}
+    path = written(tmp_path, rest)
+    assert run("stream", path).errors == f"error: {path}: {missing} is missing\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("a.json", b"{"), ("a.toml", b"="), ("a.toml", b"\xff")]
+)
+def test_what_cannot_be_read(tmp_path, name, data):
+    path = written(tmp_path, data, name)
+    result = run("stream", path)
+    assert result.code == 2
+    assert result.errors.startswith(f"error: {path}: cannot be read: ")
+
+
+def test_a_file_that_is_not_there():
+    assert run("stream", "nowhere.toml").errors == "error: nowhere.toml: there is no such file\n"
+
+
+def test_options_as_spark_takes_them():
+    assert [as_text(each) for each in (True, False, 3, 0.5, "x")] == [
+        "true",
+        "false",
+        "3",
+        "0.5",
+        "x",
+    ]

@@ -1,0 +1,121 @@
+"""A stream of files and all that belongs to it, and an independent check of what came out.
+
+Every index has the subscription `all`, which accepts every event: so the output tells which
+events each batch had, and the in-process engine, loaded with the version that the batch names,
+says what must be there.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from boolcast import Matcher
+from boolcast.pipeline import MatchStream, match_stream, read_batches
+from boolcast.pipeline.ledger import Batch
+
+SCHEMA = "id long, price double, title string"
+ALL = "id is not null"
+
+
+def event(number: int) -> dict[str, Any]:
+    return {"id": number, "price": number % 50 + 0.5, "title": f"title {number % 7}"}
+
+
+class Scene:
+    """A folder with events, index, output and checkpoint."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.events = folder / "events"
+        self.index = folder / "index"
+        self.output = folder / "output"
+        self.checkpoint = folder / "checkpoint"
+        self.events.mkdir(exist_ok=True)
+
+    def save(self, **filters: str) -> int:
+        """Save a version of the index with these subscriptions, and `all`."""
+        matcher = Matcher()
+        for subscription, filter in {"all": ALL, **filters}.items():
+            matcher.add(subscription, filter)
+        return matcher.save(self.index)
+
+    def put(self, name: str, rows: Iterable[Mapping[str, Any] | str]) -> None:
+        """Add a file of events, all at once; strings are lines as they are."""
+        lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
+        partial = self.folder / f"{name}.partial"
+        partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        partial.rename(self.events / f"{name}.json")
+
+    def source(self, spark: SparkSession, schema: str = SCHEMA, files: int = 1) -> DataFrame:
+        """So many files a batch."""
+        reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", files)
+        return reader.json(str(self.events))
+
+    def texts(self, spark: SparkSession) -> DataFrame:
+        """The lines themselves, with an id that a line may hold as JSON."""
+        reader = spark.readStream.option("maxFilesPerTrigger", 1)
+        lines = reader.text(str(self.events))
+        return lines.selectExpr("coalesce(get_json_object(value, '$.id'), 'none') as id", "value")
+
+    def start(self, events: DataFrame, **changed: Any) -> MatchStream:
+        arguments = {
+            "event_id": "id",
+            "output": self.output,
+            "checkpoint": str(self.checkpoint),
+            "trigger": None,
+            **changed,
+        }
+        return match_stream(events, arguments.pop("store", self.index), **arguments)
+
+    def run(self, spark: SparkSession, **changed: Any) -> list[Batch]:
+        """Match all that is there, with a new stream; gives what it published."""
+        stream = self.start(self.source(spark), **changed)
+        stream.wait()
+        return stream.published()
+
+    def rows(self, table: str = "matches") -> Iterator[dict[str, Any]]:
+        """What a reader sees now, by the manifests; each file must be there and whole."""
+        for batch in read_batches(self.output):
+            for file in getattr(batch, table):
+                read = pq.ParquetFile(self.output / file.name).read()
+                assert read.num_rows == file.rows
+                yield from read.to_pylist()
+
+    def leftovers(self) -> set[str]:
+        """The data files that no manifest names."""
+        named = {
+            file.name
+            for batch in read_batches(self.output)
+            for file in (*batch.matches, *batch.dead_letters)
+        }
+        tables = ("matches", "dead_letters")
+        there = {
+            path.relative_to(self.output).as_posix()
+            for table in tables
+            for path in (self.output / table).rglob("*")
+            if path.is_file()
+        }
+        return there - named
+
+    def verify(self, rows: Iterable[Mapping[str, Any]], numbers: Iterable[int]) -> None:
+        """Exactly these events, once each; each batch as its one version says."""
+        found: dict[int, Counter[tuple[int, str]]] = {}
+        versions: dict[int, set[int]] = {}
+        for row in rows:
+            found.setdefault(row["batch"], Counter())[row["id"], row["subscription"]] += 1
+            versions.setdefault(row["batch"], set()).add(row["version"])
+        published = {batch.batch: batch.version for batch in read_batches(self.output)}
+        events: Counter[int] = Counter()
+        for batch, pairs in found.items():
+            assert versions[batch] == {published[batch]}
+            matcher = Matcher.load(self.index, version=published[batch])
+            seen = [number for number, subscription in pairs if subscription == "all"]
+            events.update(seen)
+            expected = {(each, name) for each in seen for name in matcher.match(event(each))}
+            assert pairs == Counter(expected)
+        assert events == Counter(numbers)

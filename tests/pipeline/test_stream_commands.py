@@ -1,0 +1,168 @@
+"""`boolcast index` and `boolcast stream`, from files to results."""
+
+import json
+import os
+import signal
+import subprocess
+
+import msgspec
+import pytest
+
+from boolcast import Matcher
+from boolcast.matching.snapshots import versions
+from boolcast.matching.store import FolderStore
+from boolcast.pipeline import read_batches
+from tests.cli.running import BOOLCAST, ENVIRONMENT, run
+from tests.pipeline.streams import ALL, SCHEMA, Scene, event
+
+
+@pytest.fixture
+def scene(tmp_path):
+    return Scene(tmp_path)
+
+
+def lines(path, rows):
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def configuration(scene, **changed):
+    told = {
+        "index": str(scene.index),
+        "output": str(scene.output),
+        "checkpoint": str(scene.checkpoint),
+        "event_id": "id",
+        "trigger_seconds": 0.1,
+        "source": {
+            "format": "json",
+            "path": str(scene.events),
+            "schema": SCHEMA,
+            "options": {"maxFilesPerTrigger": 1},
+        },
+        "spark": {
+            "master": "local[1,4]",
+            "settings": {
+                "spark.driver.memory": "512m",
+                "spark.sql.warehouse.dir": str(scene.folder),
+            },
+        },
+        **changed,
+    }
+    path = scene.folder / "stream.json"
+    path.write_bytes(msgspec.json.encode(told))
+    return path
+
+
+def test_an_index_is_built_and_changed(spark, scene):
+    alerts = lines(
+        scene.folder / "alerts.jsonl",
+        [
+            {"subscription": "all", "filter": ALL},
+            {"subscription": 7, "filter": "price < 10"},
+            {"subscription": "bad", "filter": "price <"},
+        ],
+    )
+    result = run("index", "build", scene.index, alerts)
+    assert result.code == 1
+    assert result.output.startswith("version 1: 2 subscriptions; 2 upserted, 0 deleted")
+    assert result.errors.startswith("rejected 'bad': ")
+    changes = lines(
+        scene.folder / "changes.jsonl",
+        [{"subscription": "7", "filter": None}, {"subscription": "8", "filter": "price > 40"}],
+    )
+    result = run("index", "apply", scene.index, changes, "--json")
+    assert (result.code, result.errors) == (0, "")
+    (report,) = result.json
+    assert (report["version"], report["subscriptions"], report["deleted"]) == (2, 2, 1)
+    assert sorted(Matcher.load(scene.index).match(event(49))) == ["8", "all"]
+    result = run("index", "list", scene.index)
+    assert [line.split(" in ")[0] for line in result.output.splitlines()] == [
+        "version 1: 2 subscriptions",
+        "version 2: 2 subscriptions",
+    ]
+    assert run("index", "collect", scene.index, "--keep", 1).code == 0
+    assert versions(FolderStore(scene.index)) == [2]
+
+
+def test_an_index_of_what_is_not_there(spark, scene):
+    result = run("index", "build", scene.index, scene.folder / "nothing.jsonl")
+    assert (result.code, result.output) == (2, "")
+    assert f"{scene.folder}/nothing.jsonl: Spark cannot read it" in result.errors
+    result = run("index", "list", scene.index)
+    assert (result.code, result.output) == (2, "")
+    assert "there is no index in" in result.errors
+
+
+def test_a_stream_of_what_is_there(spark, scene):
+    scene.save(cheap="price < 10")
+    scene.put("a", map(event, range(20)))
+    scene.put("b", [*map(event, range(20, 40)), {"price": 1.0}])
+    result = run("stream", configuration(scene), "--once", "--json")
+    assert (result.code, result.errors) == (0, "")
+    first, second = result.json
+    assert (first["batch"], first["version"], first["events"], first["matches"]) == (0, 1, 20, 30)
+    assert (second["batch"], second["events"], second["dead_letters"]) == (1, 21, 1)
+    scene.verify(scene.rows(), range(40))
+    scene.put("c", map(event, range(40, 50)))
+    result = run("stream", configuration(scene), "--once")
+    assert result.code == 0
+    assert result.output.startswith("batch 2: 10 events in ")
+    assert result.output.endswith(", 10 matches, 0 dead letters, version 1\n")
+    assert result.errors == "1 batch, 10 events, 10 matches, 0 dead letters\n"
+
+
+def test_events_as_json_text(spark, scene):
+    scene.save(cheap="price < 10")
+    scene.put("a", [*map(event, range(20)), "garbage"])
+    source = {
+        "format": "text",
+        "path": str(scene.events),
+        "select": ["coalesce(get_json_object(value, '$.id'), '?') as id", "value"],
+    }
+    result = run("stream", configuration(scene, source=source, json="value"), "--once", "--json")
+    assert (result.code, result.errors) == (0, "")
+    assert (result.json[0]["matches"], result.json[0]["dead_letters"]) == (30, 1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"event_id": "name"}, "error: the DataFrame lacks the column 'name'"),
+        ({"source": {"format": "nonsense"}}, "stream.json: source: "),
+        ({"index": "nowhere"}, "error: there is no index in"),
+    ],
+)
+def test_what_cannot_start(spark, scene, changed, problem):
+    scene.save()
+    result = run("stream", configuration(scene, **changed), "--once")
+    assert (result.code, result.output) == (2, "")
+    assert problem in result.errors
+    assert "Traceback" not in result.errors
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_after_the_batch(scene, number):
+    scene.save(cheap="price < 10")
+    scene.put("a", map(event, range(20)))
+    process = subprocess.Popen(
+        [*BOOLCAST, "stream", configuration(scene), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["events"] == 20
+        scene.put("b", map(event, range(20, 40)))
+        # As the terminal does: to the whole group, Java and the workers included.
+        send = os.killpg if number == signal.SIGINT else os.kill
+        send(process.pid, number)
+        _, errors = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert (process.returncode, errors) == (0, "")
+    done = len(list(read_batches(scene.output)))
+    scene.verify(scene.rows(), range(20 * done))
