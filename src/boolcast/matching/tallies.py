@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from boolcast.matching.access import Matcher
 from boolcast.matching.columns import RankedGroup
-from boolcast.matching.inputs import chunks
+from boolcast.matching.inputs import Chunk
 from boolcast.matching.live import LiveSegment
-from boolcast.matching.protocol import Events
 from boolcast.model.events import Event
 
 _NONE: Final = np.zeros(0, dtype=np.int32)
@@ -46,15 +45,14 @@ class Tally:
         )
         self._found = np.zeros(len(live.sequence), dtype=np.int64)
 
-    def add(self, events: Events) -> None:
-        """Count more events. Raises EventError at a malformed one, the others before it counted."""
-        for chunk in chunks(events):
-            self.events += len(chunk.numbers)
-            ranks = chunk.columns.encode(self._live.spaces, _NONE).ranks
-            for space, row in self._rows.items():
-                row += np.bincount(ranks[:, space], minlength=len(row))
-            if len(self._others):
-                self._add_matches(chunk.source)
+    def add(self, chunk: Chunk) -> None:
+        """Count more events."""
+        self.events += len(chunk.numbers)
+        ranks = chunk.columns.encode(self._live.spaces, _NONE).ranks
+        for space, row in self._rows.items():
+            row += np.bincount(ranks[:, space], minlength=len(row))
+        if len(self._others):
+            self._add_matches(chunk.source)
 
     def _add_matches(self, events: pa.RecordBatch | list[Event]) -> None:
         if isinstance(events, list):
