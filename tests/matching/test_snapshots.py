@@ -450,7 +450,7 @@ def test_nothing_is_deleted_when_a_kept_manifest_cannot_be_read(tmp_path):
 def rest_is_collected(store: Store) -> bool:
     """True if a collector leaves exactly the files of the current version."""
     collect(store, keep=1)
-    current = snapshots._read_manifest(store, versions(store)[-1])
+    current = snapshots.read_manifest(store, versions(store)[-1])
     named = {path for each in current.segments for path in each.paths()}
     return set(store.list("")) == {snapshots._manifest_name(current.version), *named}
 

@@ -3,6 +3,7 @@
 All of them run in one worker of pytest-xdist, one after another, and none is fast.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    # Workers import what tests put into stores and tasks.
+    root = str(Path(__file__).parents[2])
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     warehouse = tmp_path_factory.mktemp("warehouse")
     spark = session("local[2]", settings={"spark.sql.warehouse.dir": str(warehouse)})
     yield spark

@@ -12,12 +12,12 @@ lock; those who change something take turns.
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from itertools import compress
 from typing import Final, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.evaluation import is_so
@@ -26,17 +26,18 @@ from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching import merging
 from boolcast.matching.bulk import REJECTS, Loader, rows_of
+from boolcast.matching.catalog import catalog_of, live_segments
 from boolcast.matching.encoding import encode_event
 from boolcast.matching.inputs import Chunk, chunks
-from boolcast.matching.live import Entry, LiveSegment
+from boolcast.matching.live import ALIVE, Entry, LiveSegment
 from boolcast.matching.protocol import MATCHES, Events
-from boolcast.matching.searching import Hits, search
+from boolcast.matching.searching import search, settled
 from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.snapshots import load, publish
 from boolcast.matching.stats import Stats
 from boolcast.matching.stats import expensive as find_expensive
 from boolcast.matching.store import FolderStore
-from boolcast.matching.stored import from_stored, to_stored
+from boolcast.matching.stored import to_stored
 from boolcast.model.events import Event
 from boolcast.model.statistics import Statistics
 
@@ -167,7 +168,7 @@ class Matcher:
             for hits in search(live, encoded, state.version):
                 slots = hits.slots
                 if len(hits.unsure):
-                    slots = slots[_settled(live, lambda row: converted, hits)]
+                    slots = slots[settled(live, lambda row: converted, hits)]
                 found += [live.subscriptions[slot] for slot in slots.tolist()]
                 self._candidates += hits.candidates
         found += [
@@ -204,7 +205,7 @@ class Matcher:
                     self._candidates += hits.candidates
                     rows, slots = hits.events, hits.slots
                     if len(hits.unsure):
-                        stands = _settled(live, chunk.event, hits)
+                        stands = settled(live, chunk.event, hits)
                         rows, slots = rows[stands], slots[stands]
                     self._matches += len(slots)
                     if len(slots):
@@ -274,7 +275,9 @@ class Matcher:
         segments, _, version = self._state
         if any(each.dead for each in segments):
             segments = (LiveSegment.merged(segments, version, self._selectivity()),)
-        return publish(FolderStore(folder), [to_stored(each) for each in segments])
+        return publish(
+            FolderStore(folder), [to_stored(each) for each in segments], catalog_of(segments)
+        )
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], *, version: int | None = None) -> "Matcher":
@@ -283,10 +286,10 @@ class Matcher:
         Every byte is verified first. Raises StoreError if anything is missing or damaged.
         """
         matcher = cls()
-        for stored in load(FolderStore(folder), version).segments:
-            live = from_stored(stored, matcher._next_sequence)
+        for live in live_segments(load(FolderStore(folder), version)):
             matcher._next_sequence += len(live.sequence)
-            matcher._sequences |= dict(zip(live.subscriptions, live.sequence.tolist(), strict=True))
+            sequences = zip(live.subscriptions, live.sequence.tolist(), strict=True)
+            matcher._sequences |= dict(compress(sequences, (live.dead_since == ALIVE).tolist()))
             matcher._append(live)
         return matcher
 
@@ -327,15 +330,3 @@ class Matcher:
                     merged.kill(place, int(old.dead_since[slot]))
             kept = tuple(each for each in segments if each not in chosen)
             self._state = _State((merged, *kept), pending, now)
-
-
-def _settled(live: LiveSegment, event_of: Callable[[int], Event], hits: Hits) -> NDArray[np.bool_]:
-    """Which matches stand, once the reference evaluator has seen the unsure ones."""
-    stands = np.ones(len(hits.slots), dtype=np.bool_)
-    event, at = Event(), -1
-    for place in hits.unsure.tolist():
-        if hits.events[place] != at:
-            at = int(hits.events[place])
-            event = event_of(at)
-        stands[place] = live.residuals[int(hits.slots[place])].accepts(event)
-    return stands

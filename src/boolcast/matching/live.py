@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -151,6 +152,20 @@ class LiveSegment:
         """Let the slot be gone from the version on."""
         self.dead_since[slot] = version
         self.dead += 1
+
+    def without(self, slots: NDArray[np.int32]) -> "LiveSegment":
+        """The same segment, all of whose slots are alive, but for these; nothing is copied."""
+        assert not self.dead
+        other = copy(self)
+        other.dead_since = self.dead_since.copy()
+        other.dead_since[slots] = 0
+        other.dead = len(slots)
+        return other
+
+    def attributes(self) -> list[str]:
+        """The attributes that any of the filters looks at, sorted."""
+        residual = (name for each in self.residuals.values() for name in each.attributes())
+        return sorted({*self.spaces.names[1:], *residual})
 
     def is_alive(self, slot: int) -> bool:
         """False once the slot is dead in the newest version."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from boolcast.matching.encoding import Encoded
 from boolcast.matching.live import LiveSegment
+from boolcast.model.events import Event
 
 Kernel = Callable[..., tuple[int, int, int, int]]
 
@@ -81,6 +82,18 @@ def search(
 
 
 _NONE: Final = np.zeros(0, dtype=np.int64)
+
+
+def settled(live: LiveSegment, event_of: Callable[[int], Event], hits: Hits) -> NDArray[np.bool_]:
+    """Which matches stand, once the reference evaluator has seen the unsure ones."""
+    stands = np.ones(len(hits.slots), dtype=np.bool_)
+    event, at = Event(), -1
+    for place in hits.unsure.tolist():
+        if hits.events[place] != at:
+            at = int(hits.events[place])
+            event = event_of(at)
+        stands[place] = live.residuals[int(hits.slots[place])].accepts(event)
+    return stands
 
 
 @cache

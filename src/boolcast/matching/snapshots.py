@@ -91,6 +91,11 @@ class SegmentFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The names of all of its files in the store."""
         return [self.path(file) for file in (self.metadata, *self.arrays)]
 
+    @property
+    def nbytes(self) -> int:
+        """The size of all of its files."""
+        return sum(file.size for file in (self.metadata, *self.arrays))
+
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All that a version consists of."""
@@ -119,26 +124,44 @@ def publish(store: Store, segments: Sequence[StoredSegment], metadata: bytes = b
     death of the process, the new version is there as a whole or not at all; publishing again is
     all there is to do. Publishers at the same time get different numbers.
     """
-    described = [(segment, *_describe(segment)) for segment in segments]
     while True:
-        number = _current(store) + 1
-        known = _reusable(store, number - 1)
+        number = current(store) + 1
+        known = reusable(store, number - 1)
         try:
-            entries = tuple(
-                known[checksum]
-                if checksum in known and _is_intact(store, known[checksum])
-                else _put_segment(store, segment, SegmentFiles(number, checksum, *files))
-                for segment, checksum, files in described
-            )
-            manifest = _encode(Manifest(FORMAT, number, entries, metadata))
-            published = store.put_if_absent(_manifest_name(number), manifest)
+            entries = [put_segment(store, number, segment, known) for segment in segments]
+            published = commit(store, number, entries, metadata)
         except (StoreError, FileNotFoundError):
             # A collector clears away what is being written for a number that is taken.
-            if _current(store) < number:
+            if current(store) < number:
                 raise
             continue
-        if published and not _is_collected(store, number):
+        if published:
             return number
+
+
+def put_segment(
+    store: Store, number: int, segment: StoredSegment, known: Mapping[str, SegmentFiles]
+) -> SegmentFiles:
+    """Write a segment for the version that shall get the number; several may do so at once.
+
+    One that is among the `known` (see `reusable`) is only named again, if it is still whole.
+    Nothing is part of a version before `commit`. Doing it again does no harm.
+    """
+    checksum, files = _describe(segment)
+    if checksum in known and _is_intact(store, known[checksum]):
+        return known[checksum]
+    return _put_files(store, segment, SegmentFiles(number, checksum, *files))
+
+
+def commit(store: Store, number: int, entries: Sequence[SegmentFiles], metadata: bytes) -> bool:
+    """Make a version of segments that were put for it; False if the number is taken.
+
+    Then start over with another number: a collector may delete what was put for this one.
+    `entries` may also name segments of the version before.
+    """
+    manifest = _encode(Manifest(FORMAT, number, tuple(entries), metadata))
+    published = store.put_if_absent(_manifest_name(number), manifest)
+    return published and not _is_collected(store, number)
 
 
 def load(store: Store, version: int | None = None) -> Snapshot:
@@ -146,15 +169,15 @@ def load(store: Store, version: int | None = None) -> Snapshot:
 
     Raises StoreError if there is none, or if any file of it is missing, damaged or foreign.
     """
-    number = _current(store) if version is None else version
+    number = current(store) if version is None else version
     while True:
         try:
             return _open(store, number)
         except StoreError:
             # The current version may be collected while it is being read, if there is a newer.
-            if version is not None or _current(store) <= number:
+            if version is not None or current(store) <= number:
                 raise
-            number = _current(store)
+            number = current(store)
 
 
 def versions(store: Store) -> list[int]:
@@ -170,13 +193,13 @@ def collect(store: Store, keep: int) -> None:
     a manifest to be kept cannot be read: what it names is not known then.
     """
     assert keep > 0
-    highest = _current(store)
+    highest = current(store)
     if not highest:
         return
     # Listed again: a listing that ran beside two publishers may hold the second one's only.
     kept = sorted({highest, *(each for each in versions(store) if each <= highest)})[-keep:]
     try:
-        manifests = [_read_manifest(store, number) for number in kept]
+        manifests = [read_manifest(store, number) for number in kept]
     except StoreError:
         if set(kept) <= set(versions(store)):
             raise
@@ -251,7 +274,7 @@ def _npy(array: NDArray[Any]) -> tuple[bytes, memoryview]:
     return header.getvalue(), array.reshape(-1).view(np.uint8).data
 
 
-def _put_segment(store: Store, segment: StoredSegment, files: SegmentFiles) -> SegmentFiles:
+def _put_files(store: Store, segment: StoredSegment, files: SegmentFiles) -> SegmentFiles:
     _put_file(store, files.path(files.metadata), files.metadata, segment.metadata)
     for file in files.arrays:
         data = b"".join(_npy(segment.arrays[file.name.removesuffix(".npy")]))
@@ -269,10 +292,10 @@ def _put_file(store: Store, name: str, file: File, data: bytes) -> None:
             raise StoreError(f"{problem}: delete it and save the index again") from error
 
 
-def _reusable(store: Store, number: int) -> dict[str, SegmentFiles]:
+def reusable(store: Store, number: int) -> dict[str, SegmentFiles]:
     """The segments of a version by checksum; none if it is not there, or damaged."""
     try:
-        segments = _read_manifest(store, number).segments
+        segments = read_manifest(store, number).segments
     except StoreError:
         return {}
     return {segment.checksum: segment for segment in segments}
@@ -281,7 +304,7 @@ def _reusable(store: Store, number: int) -> dict[str, SegmentFiles]:
 def _is_intact(store: Store, segment: SegmentFiles) -> bool:
     """Costs a read of the whole segment: a version that cannot be loaded is worth nothing."""
     try:
-        _open_segment(store, segment)
+        open_segment(store, segment)
     except StoreError:
         return False
     return True
@@ -299,7 +322,8 @@ def _is_collected(store: Store, number: int) -> bool:
     return True
 
 
-def _current(store: Store) -> int:
+def current(store: Store) -> int:
+    """The number of the current version, 0 if there is none."""
     return max(versions(store), default=0)
 
 
@@ -318,7 +342,8 @@ def _encode(manifest: Manifest) -> bytes:
     return msgspec.json.encode(_Envelope(_checksum(body), msgspec.Raw(body)))
 
 
-def _read_manifest(store: Store, number: int) -> Manifest:
+def read_manifest(store: Store, number: int) -> Manifest:
+    """What a version consists of. Raises StoreError if it is not there, or damaged."""
     name = _manifest_name(number)
     try:
         data = store.get(name)
@@ -349,12 +374,13 @@ def _read_manifest(store: Store, number: int) -> Manifest:
 
 
 def _open(store: Store, number: int) -> Snapshot:
-    manifest = _read_manifest(store, number)
-    segments = tuple(_open_segment(store, segment) for segment in manifest.segments)
+    manifest = read_manifest(store, number)
+    segments = tuple(open_segment(store, segment) for segment in manifest.segments)
     return Snapshot(number, segments, manifest.metadata)
 
 
-def _open_segment(store: Store, segment: SegmentFiles) -> StoredSegment:
+def open_segment(store: Store, segment: SegmentFiles) -> StoredSegment:
+    """A segment, mapped where the store has files, after every byte of it was verified."""
     metadata = bytes(_verified(store, segment.path(segment.metadata), segment.metadata))
     arrays = {}
     for file in segment.arrays:

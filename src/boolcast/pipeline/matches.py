@@ -1,0 +1,208 @@
+"""Batch match: events of a DataFrame against a version of an index.
+
+The version is chosen when the function is called and pinned in the plan: whatever is published
+before the DataFrame is computed, or computed again, does not change it.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from boolcast.errors import UsageError
+from boolcast.matching.catalog import Index, Part, index_of
+from boolcast.matching.snapshots import current, read_manifest
+from boolcast.model.schemas import Schema
+from boolcast.pipeline.frames import by_place, named, type_of
+from boolcast.pipeline.projection import attributes_of
+from boolcast.pipeline.readings import Source
+from boolcast.pipeline.stores import Place, open_store
+from boolcast.pipeline.visits import (
+    Form,
+    Visit,
+    count_subscriptions,
+    find_problems,
+    match_lists,
+    match_rows,
+)
+
+MEMORY: Final = 8 << 30
+"""How many bytes of an index a worker opens at a time, unless told otherwise."""
+
+COUNTS: Final = StructType(
+    [StructField("subscription", StringType()), StructField("matches", LongType())]
+)
+
+Task = Callable[..., Iterator[pa.RecordBatch]]
+
+_FORMS: Final[dict[str, tuple[Task, StructField]]] = {
+    "rows": (match_rows, StructField("subscription", StringType())),
+    "lists": (match_lists, StructField("subscriptions", ArrayType(StringType()))),
+}
+
+
+def match(  # noqa: PLR0913 - options, all by name
+    events: DataFrame,
+    store: Place,
+    *,
+    event_id: str,
+    version: int | None = None,
+    form: Form = "rows",
+    json: str | None = None,
+    schema: Schema | None = None,
+    memory: int = MEMORY,
+) -> DataFrame:
+    """Which subscriptions accept each event.
+
+    In the form `rows` a row for each match, with the event's id under its own name and type,
+    and `subscription`. In the form `lists` a row for each event, with the array
+    `subscriptions`, which may be empty: less to move where an event has many matches.
+
+    Every column is an attribute of the event, nested fields under dotted names; one that the
+    filters name and the events lack is missing. With `json`, that column of strings holds the
+    events instead, and strings in it become timestamps where `schema` says so. Malformed
+    events match nothing; `match_rejects` tells them.
+
+    The version is the current one at this call, or a given one. A worker opens at most
+    `memory` bytes of the index at a time, and one segment at least. Raises UsageError, and
+    StoreError if there is no such index.
+    """
+    task, column = _form(form)
+    frame, visit = _planned(events, store, event_id, version, json, schema, memory)
+    output = StructType([_id_field(events, event_id, {column.name}), column])
+    return frame.mapInArrow(partial(task, visit=visit), output)
+
+
+def match_rejects(
+    events: DataFrame,
+    store: Place,
+    *,
+    event_id: str,
+    version: int | None = None,
+    json: str | None = None,
+    schema: Schema | None = None,
+) -> DataFrame:
+    """The events that `match` passes over because they are malformed, and why.
+
+    Columns: the event's id, `event` (the JSON text, null where events are columns), `error`.
+    """
+    frame, visit = _planned(events, store, event_id, version, json, schema, MEMORY)
+    output = StructType([_id_field(events, event_id, {"event", "error"}), *_PROBLEM])
+    visit = visit._replace(with_problems=True)
+    return frame.mapInArrow(partial(find_problems, visit=visit), output)
+
+
+def match_with_rejects(  # noqa: PLR0913 - as `match`
+    events: DataFrame,
+    store: Place,
+    *,
+    event_id: str,
+    version: int | None = None,
+    form: Form = "rows",
+    json: str | None = None,
+    schema: Schema | None = None,
+    memory: int = MEMORY,
+) -> DataFrame:
+    """What `match` and `match_rejects` give, in one pass over the events.
+
+    Where `error` is null the row is a match, else a malformed event without subscriptions.
+    """
+    task, column = _form(form)
+    frame, visit = _planned(events, store, event_id, version, json, schema, memory)
+    taken = {column.name, "event", "error"}
+    output = StructType([_id_field(events, event_id, taken), column, *_PROBLEM])
+    return frame.mapInArrow(partial(task, visit=visit._replace(with_problems=True)), output)
+
+
+def count_matches(
+    events: DataFrame,
+    store: Place,
+    *,
+    version: int | None = None,
+    json: str | None = None,
+    schema: Schema | None = None,
+    memory: int = MEMORY,
+) -> DataFrame:
+    """How many events each subscription accepts: `subscription`, `matches`; none with 0.
+
+    They are counted where they are found: far cheaper than to move and group the matches.
+    """
+    frame, visit = _planned(events, store, None, version, json, schema, memory)
+    partial_counts = frame.mapInArrow(partial(count_subscriptions, visit=visit), COUNTS)
+    return partial_counts.groupBy("subscription").agg(F.sum("matches").alias("matches"))
+
+
+_PROBLEM: Final = (StructField("event", StringType()), StructField("error", StringType()))
+
+
+def _form(form: Form) -> tuple[Task, StructField]:
+    if form not in _FORMS:
+        raise UsageError(f"the form is one of {', '.join(map(repr, _FORMS))}, and not {form!r}")
+    return _FORMS[form]
+
+
+def _planned(
+    events: DataFrame,
+    store: Place,
+    event_id: str | None,
+    version: int | None,
+    json: str | None,
+    schema: Schema | None,
+    memory: int,
+) -> tuple[DataFrame, Visit]:
+    """The columns that travel to Python, the event's id first, and what is done with them."""
+    if schema is not None and json is None:
+        raise UsageError("a schema is for events in JSON: columns have their types")
+    place = open_store(store)
+    index = index_of(read_manifest(place, current(place) if version is None else version))
+    needed = {name for part in index.parts for name in part.attributes}
+    ids = F.lit(None) if event_id is None else named(events, event_id)
+    if json is None:
+        attributes = attributes_of(events, needed)
+        columns = [each.column for each in attributes]
+        source = Source(tuple(each.name for each in attributes), False)
+    else:
+        kind = type_of(events, json)
+        if not isinstance(kind, StringType | BinaryType):
+            raise UsageError(
+                f"the column {json!r} must hold JSON as strings, and it is of type "
+                f"{kind.simpleString()}: leave `json` out if the columns are the event"
+            )
+        columns = [named(events, json)]
+        source = Source(tuple(sorted(needed)), True, schema)
+    names = [f"a{number}" for number in range(len(columns))]
+    frame = by_place(events).select(
+        ids.alias("id"), *(each.alias(name) for each, name in zip(columns, names, strict=True))
+    )
+    return frame, Visit(place, groups_of(index, memory), source, event_id or "id")
+
+
+def groups_of(index: Index, memory: int) -> tuple[tuple[Part, ...], ...]:
+    """The parts in groups of at most so many bytes, or of one part; at least one group."""
+    groups: list[list[Part]] = [[]]
+    size = 0
+    for part in index.parts:
+        nbytes = part.files.nbytes
+        if groups[-1] and size + nbytes > memory:
+            groups.append([])
+            size = 0
+        groups[-1].append(part)
+        size += nbytes
+    return tuple(map(tuple, groups))
+
+
+def _id_field(events: DataFrame, event_id: str, taken: set[str]) -> StructField:
+    if event_id in taken:
+        raise UsageError(f"the event's id cannot be called {event_id!r}: rename that column")
+    return StructField(event_id, type_of(events, event_id))

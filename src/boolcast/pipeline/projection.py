@@ -1,0 +1,98 @@
+"""Which columns of an event travel to Python: those that the index looks at, flat.
+
+A struct's fields are attributes under dotted names, so each that is needed becomes a column of
+its own. Spark does that, and reads no other field from Parquet.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Final, NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql.types import (
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    NullType,
+    NumericType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+    VarcharType,
+)
+
+from boolcast.errors import UsageError
+from boolcast.model.events import DEPTH_LIMIT
+from boolcast.pipeline.frames import at
+
+_KNOWN: Final = (
+    BooleanType,
+    NumericType,
+    StringType,
+    CharType,
+    VarcharType,
+    DateType,
+    TimestampType,
+    TimestampNTZType,
+)
+
+
+class Attribute(NamedTuple):
+    """A column of events; `name` is the attribute, or what the names of a struct's begin with."""
+
+    name: str
+    column: Column
+
+
+def attributes_of(events: DataFrame, needed: Collection[str]) -> list[Attribute]:
+    """The columns that tell the needed attributes, in terms of `by_place`.
+
+    Where two columns give the same attribute both are among them, needed or not: an event with
+    both is malformed.
+    """
+    leaves = [
+        leaf
+        for place, field in enumerate(events.schema.fields)
+        for leaf in _leaves(field.name, field.dataType, at(place), DEPTH_LIMIT)
+    ]
+    times = Counter(name for leaf in leaves for name in leaf.names)
+    return [
+        leaf.attribute
+        for leaf in leaves
+        if any(name in needed or times[name] > 1 for name in leaf.names)
+    ]
+
+
+class _Leaf(NamedTuple):
+    attribute: Attribute
+    names: frozenset[str]
+
+
+def _leaves(name: str, kind: DataType, column: Column, depth: int) -> Iterator[_Leaf]:
+    if not depth:
+        raise UsageError(f"the column {name[:40]!r}… nests deeper than {DEPTH_LIMIT} levels")
+    if isinstance(kind, StructType):
+        fields = {field.name.casefold(): field for field in kind.fields}
+        leaves = [
+            leaf
+            for field in kind.fields
+            for leaf in _leaves(
+                f"{name}.{field.name}", field.dataType, column.getField(field.name), depth - 1
+            )
+        ]
+        if len(fields) == len(kind.fields):
+            yield from leaves
+        else:
+            # Spark cannot tell fields apart that differ in case only: the worker can.
+            yield _Leaf(
+                Attribute(name, column), frozenset().union(*(each.names for each in leaves))
+            )
+    elif isinstance(kind, _KNOWN):
+        yield _Leaf(Attribute(name, column), frozenset((name,)))
+    elif not isinstance(kind, NullType):
+        # Of a value of no known kind it matters only that it is there.
+        present = F.when(column.isNotNull(), F.lit(bytearray()))
+        yield _Leaf(Attribute(name, present), frozenset((name,)))

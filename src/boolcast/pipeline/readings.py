@@ -1,0 +1,124 @@
+"""Events out of Arrow batches in a worker; the malformed ones are set apart with their reasons."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from boolcast.errors import EventError
+from boolcast.matching.encoding import Columns
+from boolcast.matching.inputs import Chunk
+from boolcast.model.events import Event
+from boolcast.model.schemas import Schema
+from boolcast.model.values import EventValue
+
+NULL_EVENT: Final = "the event is null"
+
+
+class Source(NamedTuple):
+    """What comes after the event's id in a batch: columns of attributes, or one of JSON."""
+
+    attributes: tuple[str, ...]
+    is_json: bool
+    schema: Schema | None = None
+
+
+class Reading(NamedTuple):
+    """Some events: their ids, what could be read of them, and by row what could not."""
+
+    ids: pa.Array
+    chunk: Chunk
+    problems: dict[int, str]
+    texts: pa.Array | None
+
+    @property
+    def rows(self) -> int:
+        """How many events, malformed ones included."""
+        return len(self.ids)
+
+
+def read(batch: pa.RecordBatch, source: Source) -> Reading:
+    """The events of a batch: an id, then what `source` says."""
+    ids = batch.column(0)
+    if source.is_json:
+        texts = batch.column(1)
+        chunk, problems = _read_json(texts.cast(pa.binary()).to_pylist(), source)
+        return Reading(ids, chunk, problems, texts)
+    chunk, problems = _read_columns(batch, source.attributes)
+    return Reading(ids, chunk, problems, None)
+
+
+def _read_columns(batch: pa.RecordBatch, names: Sequence[str]) -> tuple[Chunk, dict[int, str]]:
+    rows = np.arange(batch.num_rows)
+    if not names:
+        return Chunk(rows, Columns(len(rows), {}), [Event()] * len(rows)), {}
+    events = pa.RecordBatch.from_arrays(batch.columns[1:], names=list(names))
+    problems: dict[int, str] = {}
+    try:
+        columns = Columns.of_batch(events)
+    except EventError:
+        problems = {row: str(error) for row, error in _bad_rows(events, 0)}
+        rows = np.setdiff1d(rows, list(problems))
+        events = events.take(pa.array(rows))
+        columns = Columns.of_batch(events)
+    return Chunk(rows, columns, events), problems
+
+
+def _bad_rows(events: pa.RecordBatch, first: int) -> Iterator[tuple[int, EventError]]:
+    """Halve until the error belongs to a single row: few rows are bad, and most halves are not."""
+    try:
+        Columns.of_batch(events)
+    except EventError as error:
+        count = events.num_rows
+        if count == 1:
+            yield first, error
+            return
+        yield from _bad_rows(events.slice(0, count // 2), first)
+        yield from _bad_rows(events.slice(count // 2), first + count // 2)
+
+
+def _read_json(texts: Sequence[bytes | None], source: Source) -> tuple[Chunk, dict[int, str]]:
+    rows: list[int] = []
+    events: list[Event] = []
+    problems: dict[int, str] = {}
+    for row, text in enumerate(texts):
+        if text is None:
+            problems[row] = NULL_EVENT
+            continue
+        try:
+            events.append(Event.from_json(text, source.schema))
+            rows.append(row)
+        except EventError as error:
+            problems[row] = str(error)
+    return Chunk(
+        np.array(rows, dtype=np.int64), _columns(events, source.attributes), events
+    ), problems
+
+
+def _columns(events: Sequence[Event], attributes: Collection[str]) -> Columns:
+    """The columns of these attributes alone: an event may carry any number of others."""
+    return Columns(
+        len(events), {name: _typed([event.get(name) for event in events]) for name in attributes}
+    )
+
+
+_TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+
+
+def _typed(values: list[EventValue | None]) -> pa.Array | list[EventValue | None]:
+    """As an Arrow array where all values are of one plain type: those are encoded much faster."""
+    kinds = set(map(type, values)) - {type(None)}
+    if len(kinds) != 1:
+        return values
+    kind = _TYPES.get(kinds.pop())
+    return values if kind is None else pa.array(values, kind)
+
+
+def readable(texts: pa.Array) -> pa.Array:
+    """The texts of malformed events as valid strings, whatever their bytes are."""
+    decoded = (
+        None if text is None else text.decode(errors="replace")
+        for text in texts.cast(pa.binary()).to_pylist()
+    )
+    return pa.array(decoded, pa.string())

@@ -1,0 +1,218 @@
+"""What a task does with events: it shows them to the segments of an index.
+
+Where the index is larger than a worker may hold, its segments come in groups. A task then
+gathers many events and opens one group after the other for all of them. The events travel to
+Python once, in contrast to a plan that reads them for each group, and a group that was opened
+before is mapped again in no time.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from boolcast.matching.catalog import Part
+from boolcast.matching.live import LiveSegment
+from boolcast.matching.searching import search, settled
+from boolcast.matching.store import Store
+from boolcast.pipeline.readings import Reading, Source, read, readable
+from boolcast.pipeline.workers import open_parts
+
+Form = Literal["rows", "lists"]
+
+_KEPT: Final = 3
+"""How many versions of an index a worker keeps open."""
+
+_GATHERED: Final = {"rows": 1 << 18, "lists": 1 << 15, "counts": 1 << 18}
+"""How many events a task gathers where there are several groups."""
+
+_MATCHES: Final = 1 << 20
+"""About how many matches are held at a time."""
+
+_LISTED: Final = 1 << 10
+"""With how many events a task begins to make lists; then it knows how long they are."""
+
+
+class Visit(NamedTuple):
+    """What all tasks of a match share."""
+
+    store: Store
+    groups: tuple[tuple[Part, ...], ...]
+    source: Source
+    id_name: str = "id"
+    with_problems: bool = False
+
+    @property
+    def keep(self) -> int:
+        """How many groups a worker keeps open."""
+        return _KEPT if len(self.groups) == 1 else 1
+
+
+class _Found(NamedTuple):
+    """Matches of one reading with one segment: rows of its chunk, and slots."""
+
+    reading: int
+    place: tuple[int, int]
+    live: LiveSegment
+    rows: NDArray[np.int64]
+    slots: NDArray[np.int32]
+
+
+def match_rows(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
+    """A row for each match, and for each malformed event if they are asked for."""
+    for readings in _gathered(_readings(batches, visit.source), visit, _GATHERED["rows"]):
+        for found in _visited(readings, visit):
+            reading = readings[found.reading]
+            rows = pa.array(reading.chunk.numbers[found.rows])
+            subscriptions = found.live.dictionary().take(pa.array(found.slots))
+            yield _batch(visit, reading.ids.take(rows), "subscription", subscriptions)
+        yield from _problems(readings, visit, "subscription", pa.string())
+
+
+def match_lists(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
+    """A row for each event, with a list of its matches."""
+    paced = _Paced(batches, visit.source)
+    for readings in _gathered(paced, visit, _GATHERED["lists"]):
+        found: list[list[tuple[NDArray[np.int64], pa.Array]]] = [[] for _ in readings]
+        for each in _visited(readings, visit):
+            subscriptions = each.live.dictionary().take(pa.array(each.slots))
+            found[each.reading].append((each.rows, subscriptions))
+            paced.matches += len(each.slots)
+        for reading, matches in zip(readings, found, strict=True):
+            ids = reading.ids.take(pa.array(reading.chunk.numbers))
+            yield _batch(visit, ids, "subscriptions", _lists(len(ids), matches))
+        yield from _problems(readings, visit, "subscriptions", _LIST)
+
+
+def count_subscriptions(
+    batches: Iterable[pa.RecordBatch], *, visit: Visit
+) -> Iterator[pa.RecordBatch]:
+    """For each subscription that matches at all, how many events of the partition it accepts."""
+    counts: dict[tuple[int, int], NDArray[np.int64]] = {}
+    for readings in _gathered(_readings(batches, visit.source), visit, _GATHERED["counts"]):
+        for found in _visited(readings, visit):
+            more = np.bincount(found.slots, minlength=len(found.live.sequence))
+            known = counts.get(found.place)
+            if known is None:
+                counts[found.place] = more
+            else:
+                known += more
+    for group, parts in enumerate(visit.groups):
+        for number, live in enumerate(open_parts(visit.store, parts, visit.keep)):
+            matches = counts.get((group, number))
+            if matches is not None:
+                slots = np.flatnonzero(matches)
+                arrays = [live.dictionary().take(pa.array(slots)), pa.array(matches[slots])]
+                yield pa.record_batch(arrays, names=["subscription", "matches"])
+
+
+def find_problems(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
+    """The malformed events alone; the index is not opened."""
+    for reading in _readings(batches, visit.source):
+        yield from _problems([reading], visit, "", None)
+
+
+def _readings(batches: Iterable[pa.RecordBatch], source: Source) -> Iterator[Reading]:
+    for batch in batches:
+        yield read(batch, source)
+
+
+class _Paced:
+    """Readings of so many events that their matches can be held; `matches` is told from outside."""
+
+    def __init__(self, batches: Iterable[pa.RecordBatch], source: Source) -> None:
+        self.matches = 0
+        self._events = 0
+        self._batches = batches
+        self._source = source
+
+    def __iter__(self) -> Iterator[Reading]:
+        for batch in self._batches:
+            start = 0
+            while start < batch.num_rows:
+                piece = batch.slice(start, self._length())
+                start += piece.num_rows
+                self._events += piece.num_rows
+                yield read(piece, self._source)
+
+    def _length(self) -> int:
+        if not self._events:
+            return _LISTED
+        each = max(self.matches / self._events, 1)
+        return max(1, min(int(_MATCHES / each), 4 * self._events))
+
+
+def _gathered(
+    readings: Iterable[Reading], visit: Visit, events: int
+) -> Iterator[Sequence[Reading]]:
+    """One reading at a time, or many where the groups would be opened for each."""
+    if len(visit.groups) == 1:
+        for reading in readings:
+            yield [reading]
+        return
+    gathered: list[Reading] = []
+    for reading in readings:
+        gathered.append(reading)
+        if sum(each.rows for each in gathered) >= events:
+            yield gathered
+            gathered = []
+    if gathered:
+        yield gathered
+
+
+def _visited(readings: Sequence[Reading], visit: Visit) -> Iterator[_Found]:
+    for group, parts in enumerate(visit.groups):
+        for number, live in enumerate(open_parts(visit.store, parts, visit.keep)):
+            for place, (_, chunk, _, _) in enumerate(readings):
+                encoded = chunk.columns.encode(live.spaces, live.segment.text_columns)
+                for hits in search(live, encoded, 0):
+                    rows, slots = hits.events, hits.slots
+                    if len(hits.unsure):
+                        stands = settled(live, chunk.event, hits)
+                        rows, slots = rows[stands], slots[stands]
+                    if len(slots):
+                        yield _Found(place, (group, number), live, rows, slots)
+
+
+_LIST: Final = pa.list_(pa.string())
+
+
+def _lists(rows: int, matches: Sequence[tuple[NDArray[np.int64], pa.Array]]) -> pa.Array:
+    """For each row the list of its matches, from several columns of both."""
+    if not matches:
+        return pa.array([[]] * rows, _LIST)
+    events = np.concatenate([each for each, _ in matches])
+    subscriptions = pa.concat_arrays([each for _, each in matches])
+    if len(matches) > 1:
+        order = np.argsort(events, kind="stable")
+        subscriptions = subscriptions.take(pa.array(order))
+    offsets = np.zeros(rows + 1, dtype=np.int32)
+    np.cumsum(np.bincount(events, minlength=rows), out=offsets[1:])
+    return pa.ListArray.from_arrays(pa.array(offsets), subscriptions)
+
+
+def _problems(
+    readings: Sequence[Reading], visit: Visit, name: str, kind: pa.DataType | None
+) -> Iterator[pa.RecordBatch]:
+    """The malformed events; `name` is the column of matches, where there is one."""
+    if not visit.with_problems:
+        return
+    for ids, _, problems, texts in readings:
+        if problems:
+            rows = pa.array(problems)
+            nothing = pa.nulls(len(rows), pa.string())
+            columns = {visit.id_name: ids.take(rows)}
+            if kind is not None:
+                columns[name] = pa.nulls(len(rows), kind)
+            columns["event"] = nothing if texts is None else readable(texts.take(rows))
+            columns["error"] = pa.array(problems.values(), pa.string())
+            yield pa.RecordBatch.from_pydict(columns)
+
+
+def _batch(visit: Visit, ids: pa.Array, name: str, matches: pa.Array) -> pa.RecordBatch:
+    columns = {visit.id_name: ids, name: matches}
+    if visit.with_problems:
+        columns |= dict.fromkeys(("event", "error"), pa.nulls(len(ids), pa.string()))
+    return pa.RecordBatch.from_pydict(columns)

@@ -1,0 +1,75 @@
+import pytest
+
+from boolcast import Matcher
+from boolcast.errors import StoreError, UsageError
+from boolcast.pipeline import apply_changes, build_index, count_matches, match
+from boolcast.workloads import Auction
+from tests.pipeline.contents import ROWS, pairs
+
+
+@pytest.fixture(scope="module")
+def auction(spark, tmp_path_factory):
+    """An index of some size, its events, and what the engine says of them in process."""
+    workload = Auction(seed=7)
+    store = tmp_path_factory.mktemp("auction")
+    build_index(spark.createDataFrame(workload.subscriptions(0, 3_000)), store, buckets=3)
+    events = workload.events(0, 500)
+    found = Matcher.load(store).match_batch(events).read_all().to_pydict()
+    expected = sorted(zip(found["event"], found["subscription"], strict=True))
+    numbered = events.append_column("id", [list(range(500))])
+    return store, spark.createDataFrame(numbered).repartition(3), expected
+
+
+def test_a_row_for_each_match(auction):
+    store, events, expected = auction
+    found = match(events, store, event_id="id")
+    assert found.dtypes == [("id", "bigint"), ("subscription", "string")]
+    assert pairs(found) == expected
+
+
+def test_a_row_for_each_event(auction):
+    store, events, expected = auction
+    found = match(events, store, event_id="id", form="lists")
+    assert found.dtypes == [("id", "bigint"), ("subscriptions", "array<string>")]
+    assert sorted(row.id for row in found.collect()) == list(range(500))
+    assert pairs(found) == expected
+
+
+def test_counts(auction):
+    store, events, expected = auction
+    counts = {row.subscription: row.matches for row in count_matches(events, store).collect()}
+    assert sum(counts.values()) == len(expected)
+    assert all(
+        counts[name] == sum(each == name for _, each in expected) for _, name in expected[:50]
+    )
+
+
+@pytest.mark.parametrize("form", ["rows", "lists"])
+def test_groups_of_segments_give_the_same(auction, form):
+    store, events, expected = auction
+    assert pairs(match(events, store, event_id="id", form=form, memory=1)) == expected
+
+
+def test_the_version_is_pinned(spark, tmp_path):
+    build_index(spark.createDataFrame([("a", "x = 1")], ROWS), tmp_path)
+    events = spark.createDataFrame([(7, 1)], "id int, x int")
+    before = match(events, tmp_path, event_id="id")
+    apply_changes(spark.createDataFrame([("a", None), ("b", "x = 1")], ROWS), tmp_path)
+    assert [tuple(row) for row in before.collect()] == [(7, "a")]
+    assert [tuple(row) for row in match(events, tmp_path, event_id="id").collect()] == [(7, "b")]
+    assert match(events, tmp_path, event_id="id", version=1).collect() == before.collect()
+    with pytest.raises(StoreError, match="no version 3"):
+        match(events, tmp_path, event_id="id", version=3)
+
+
+def test_what_cannot_be_matched_is_refused(spark, tmp_path):
+    events = spark.createDataFrame([(7, 1)], "id int, subscription int")
+    with pytest.raises(StoreError, match="there is no index in"):
+        match(events, tmp_path, event_id="id")
+    build_index(spark.createDataFrame([("a", "x = 1")], ROWS), tmp_path)
+    with pytest.raises(UsageError, match="lacks the column 'key'"):
+        match(events, tmp_path, event_id="key")
+    with pytest.raises(UsageError, match="cannot be called 'subscription'"):
+        match(events, tmp_path, event_id="subscription")
+    with pytest.raises(UsageError, match="must hold JSON as strings, and it is of type int"):
+        match(events, tmp_path, event_id="id", json="subscription")
