@@ -155,6 +155,7 @@ def _constants(filter: Filter, literals: frozenset[int]) -> Iterator[tuple[str, 
 
 
 def operands_of(leaf: Leaf) -> Sequence[object]:
+    """The constants of a predicate as Spark takes them; those of `in` are one list."""
     match leaf:
         case Comparison(_, _, value):
             return [python_of(value)]
@@ -171,6 +172,7 @@ def operands_of(leaf: Leaf) -> Sequence[object]:
 
 
 def python_of(value: Value) -> object:
+    """A value as Spark takes it."""
     if isinstance(value, Timestamp):
         return _EPOCH + timedelta(microseconds=value.microseconds)
     return value

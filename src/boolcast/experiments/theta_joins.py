@@ -29,7 +29,7 @@ from boolcast.filters.expressions import (
 
 _TESTS: Final[dict[str, Callable[[Column, Column], Column]]] = {
     "in": lambda value, constant: F.array_contains(constant, value),
-    "prefix": lambda value, constant: F.startswith(value, constant),
+    "prefix": F.startswith,
     "ge": lambda value, constant: value >= constant,
     "gt": lambda value, constant: value > constant,
     "le": lambda value, constant: value <= constant,

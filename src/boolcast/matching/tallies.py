@@ -50,7 +50,7 @@ class Tally:
         self.events += len(chunk.numbers)
         ranks = chunk.columns.encode(self._live.spaces, _NONE).ranks
         for space, row in self._rows.items():
-            row += np.bincount(ranks[:, space], minlength=len(row))
+            np.add(row, np.bincount(ranks[:, space], minlength=len(row)), out=row)
         if len(self._others):
             self._add_matches(chunk.source)
 

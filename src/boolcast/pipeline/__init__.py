@@ -9,13 +9,20 @@ version of one. Rows of the same id are told apart in `changes`; what a task doe
 Python, `readings` makes events of them there, `visits` matches them with segments that
 `workers` keeps open.
 
-`frames` names columns, `stores` finds stores by their places. `sessions` makes Spark sessions,
+`statistics` learns from history and subscriptions: values are counted and put into bins in
+`distributions`, predicates counted by the engine in `selectivities`, attributes of filters in
+`profiles`. `statistics_reading` reads what it wrote. `workloads` draws events and
+subscriptions of the room of that name, for more rows than one machine holds.
+
+`travel` says what of the events goes to Python; `frames` names columns, `stores` finds stores by their places. `sessions` makes Spark sessions,
 with a Java from `java`; no other module here does.
 """
 
 from boolcast.pipeline.indexing import IndexReport, apply_changes, build_index
 from boolcast.pipeline.matches import count_matches, match, match_rejects, match_with_rejects
 from boolcast.pipeline.sessions import session
+from boolcast.pipeline.statistics import write_statistics
+from boolcast.pipeline.statistics_reading import read_statistics, read_subscription_statistics
 
 __all__ = [
     "IndexReport",
@@ -25,5 +32,8 @@ __all__ = [
     "match",
     "match_rejects",
     "match_with_rejects",
+    "read_statistics",
+    "read_subscription_statistics",
     "session",
+    "write_statistics",
 ]

@@ -17,9 +17,12 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from boolcast.model.arrow import columns_of
+from boolcast.model.schemas import Schema
 from boolcast.model.sort_keys import sort_key, value_of_key
 from boolcast.model.values import EventValue, Kind, Opaque, kind_of
-from boolcast.pipeline.histories import Piece, history_columns, pieces
+from boolcast.pipeline.projection import names_of
+from boolcast.pipeline.readings import Reading, read
+from boolcast.pipeline.travel import travel
 
 COUNTS: Final = "attribute string, kind string, key binary, events long"
 """The columns of `count_values`."""
@@ -47,34 +50,39 @@ Counts = Counter[tuple[str | None, str, bytes | None]]
 
 
 def count_values(
-    events: DataFrame, *, event_id: str | None = None, json: str | None = None
+    events: DataFrame, *, json: str | None = None, schema: Schema | None = None
 ) -> DataFrame:
     """How many events carry each value of each attribute; columns as in `COUNTS`.
 
     `key` is the value's sort key; null for opaque values and infinities. Two rows without an
-    attribute count all events, of the kinds `event` and `malformed`.
+    attribute count all events, of the kinds `event` and `malformed`. Events are as for `match`.
     """
-    is_json = json is not None
+    frame, source = travel(events, F.lit(None), names_of(events), json, schema)
 
     def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         counts: Counts = Counter()
-        for piece in pieces(batches, is_json=is_json):
-            yield from _add(counts, piece)
+        for batch in batches:
+            yield from _add(counts, read(batch, source))
             if len(counts) > _HELD:
                 yield _batch(counts)
                 counts.clear()
         yield _batch(counts)
 
-    columns = history_columns(events, event_id=event_id, json=json)
-    counted = columns.mapInArrow(count, COUNTS)
+    counted = frame.mapInArrow(count, COUNTS)
     return counted.groupBy("attribute", "kind", "key").agg(F.sum("events").alias("events"))
 
 
-def _add(counts: Counts, piece: Piece) -> Iterator[pa.RecordBatch]:
-    """Count a piece, but for columns of strings, which are counted as they are."""
-    counts[None, EVENTS, None] += piece.chunk.columns.count
-    counts[None, MALFORMED, None] += piece.malformed
-    for attribute, column in piece.chunk.columns.columns.items():
+def _add(counts: Counts, reading: Reading) -> Iterator[pa.RecordBatch]:
+    """Count some events, but for columns of strings, which are counted as they are."""
+    chunk = reading.chunk
+    counts[None, EVENTS, None] += len(chunk.numbers)
+    counts[None, MALFORMED, None] += len(reading.problems)
+    if isinstance(chunk.source, list):
+        for event in chunk.source:
+            for attribute, value in event.items():
+                counts[attribute, *_place(value)] += 1
+        return
+    for attribute, column in chunk.columns.columns.items():
         if isinstance(column, pa.Array) and pa.types.is_string(column.type):
             yield _strings(attribute, column)
             continue
@@ -144,9 +152,7 @@ def to_bins(counts: DataFrame, limit: int) -> DataFrame:
     marked = known.join(F.broadcast(total), place).select(*place, "key", "events", is_frequent)
     rare_events = F.when(F.col("is_frequent"), 0).otherwise(F.col("events"))
     rest = marked.groupBy(place).agg(F.sum(rare_events).alias("rest"))
-    before = (
-        Window.partitionBy(place).orderBy("key").rowsBetween(Window.unboundedPreceding, -1)
-    )
+    before = Window.partitionBy(place).orderBy("key").rowsBetween(Window.unboundedPreceding, -1)
     rare_before = _or_zero(F.sum(rare_events).over(before))
     frequent_before = _or_zero(F.sum(F.col("is_frequent").cast("long")).over(before))
     numbered = marked.join(F.broadcast(rest), place).select(
@@ -182,5 +188,7 @@ def _readable(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 msgspec.json.encode(value_of_key(Kind(kind), key)).decode()
                 for kind, key in zip(kinds, table[name].to_pylist(), strict=True)
             ]
-            table = table.set_column(table.column_names.index(name), name, pa.array(texts, pa.string()))
+            table = table.set_column(
+                table.column_names.index(name), name, pa.array(texts, pa.string())
+            )
         yield from table.combine_chunks().to_batches()

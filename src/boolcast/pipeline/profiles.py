@@ -49,7 +49,9 @@ def profile(subscriptions: DataFrame) -> DataFrame:
     missing = [name for name in ("subscription", "filter") if name not in subscriptions.columns]
     if missing:
         raise UsageError(f"the subscriptions lack the column {' and '.join(missing)}")
-    texts = subscriptions.select(F.col("subscription").cast("string"), F.col("filter").cast("string"))
+    texts = subscriptions.select(
+        F.col("subscription").cast("string"), F.col("filter").cast("string")
+    )
     is_sound = F.col("subscription").isNotNull() & F.every(F.col("text").isNotNull())
     is_one = is_sound & (F.min("text") == F.max("text"))
     return (

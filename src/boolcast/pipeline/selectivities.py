@@ -9,18 +9,21 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from boolcast.filters.limits import Limits
 from boolcast.matching.catalog import index_of
-from boolcast.matching.snapshots import current, open_segment, read_manifest
-from boolcast.matching.stored import from_stored
+from boolcast.matching.snapshots import read_manifest
 from boolcast.matching.tallies import Tally
-from boolcast.pipeline.histories import history_columns, pieces
+from boolcast.model.schemas import Schema
 from boolcast.pipeline.indexing import build_index
+from boolcast.pipeline.readings import read
 from boolcast.pipeline.stores import Place, open_store
+from boolcast.pipeline.travel import travel
+from boolcast.pipeline.workers import open_parts
 
 MATCHES: Final = "predicate string, matches long"
 """The columns of `counted_predicates`: predicates that no event satisfied are left out."""
@@ -37,12 +40,13 @@ def counted_predicates(
     predicates: DataFrame,
     place: Place,
     *,
-    event_id: str | None = None,
     json: str | None = None,
+    schema: Schema | None = None,
 ) -> Iterator[DataFrame]:
     """For each predicate of the column `predicate`, how many events satisfy it.
 
-    The index lies at the place until the context is left. Malformed events are left out.
+    The index lies at the place until the context is left. Events are as for `match`;
+    malformed ones are left out.
     """
     store = open_store(place)
     texts = predicates.select(
@@ -51,21 +55,23 @@ def counted_predicates(
     report = build_index(texts, store, limits=_LIMITS)
     assert report.rejected == 0
     parts = index_of(read_manifest(store, report.version)).parts
-    is_json = json is not None
+    needed = {name for part in parts for name in part.attributes}
+    frame, source = travel(events, F.lit(None), needed, json, schema)
 
     def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        segments = [from_stored(open_segment(store, part.files), 0) for part in parts]
+        segments = open_parts(store, parts, 1)
         tallies = [Tally(segment) for segment in segments]
-        for chunk, _ in pieces(batches, is_json=is_json):
+        for batch in batches:
+            chunk = read(batch, source).chunk
             for tally in tallies:
                 tally.add(chunk)
         for segment, tally in zip(segments, tallies, strict=True):
-            counts = pa.array(tally.matches())
-            table = pa.table([segment.dictionary(), counts], schema=_SCHEMA)
-            yield from table.filter(pa.compute.greater(counts, 0)).to_batches()
+            matches = tally.matches()
+            slots = np.flatnonzero(matches)
+            columns = [segment.dictionary().take(pa.array(slots)), pa.array(matches[slots])]
+            yield pa.record_batch(columns, schema=_SCHEMA)
 
-    columns = history_columns(events, event_id=event_id, json=json)
-    counted = columns.mapInArrow(count, MATCHES)
+    counted = frame.mapInArrow(count, MATCHES)
     try:
         yield counted.groupBy("predicate").agg(F.sum("matches").alias("matches"))
     finally:

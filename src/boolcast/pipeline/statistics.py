@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from boolcast.errors import UsageError
+from boolcast.model.schemas import Schema
 from boolcast.pipeline.distributions import COUNTS, EVENTS, MALFORMED, count_values, to_bins
 from boolcast.pipeline.profiles import PROFILES, attributes_of, predicates_of, profile
 from boolcast.pipeline.selectivities import MATCHES, counted_predicates
@@ -27,16 +28,16 @@ def write_statistics(
     *,
     events: DataFrame | None = None,
     subscriptions: DataFrame | None = None,
-    event_id: str | None = None,
     json: str | None = None,
+    schema: Schema | None = None,
     bins: int = BINS,
 ) -> None:
     """Learn from event history, subscriptions, or both, and write what was learnt to a place.
 
-    `events` has a column for each attribute, or JSON texts in the column that `json` names;
-    `event_id` is a column that is no attribute. `subscriptions` has the columns `subscription`
-    and `filter`. Statistics that are there already are replaced. Malformed events and filters
-    that cannot be read are left out, and counted. Raises UsageError.
+    `events` are as for `match`, every column an attribute, or JSON in the column that `json`
+    names; `subscriptions` has the columns `subscription` and `filter`. Statistics that are
+    there already are replaced. Malformed events and filters that cannot be read are left out,
+    and counted. Raises UsageError.
     """
     given = subscriptions if events is None else events
     if given is None:
@@ -45,7 +46,7 @@ def write_statistics(
     counts = (
         session.createDataFrame([], COUNTS)
         if events is None
-        else count_values(events, event_id=event_id, json=json)
+        else count_values(events, json=json, schema=schema)
     )
     profiles = (
         session.createDataFrame([], PROFILES) if subscriptions is None else profile(subscriptions)
@@ -61,7 +62,7 @@ def write_statistics(
         else:
             matches = stack.enter_context(
                 counted_predicates(
-                    events, predicates, _under(place, "index"), event_id=event_id, json=json
+                    events, predicates, _under(place, "index"), json=json, schema=schema
                 )
             )
         summary = _summary(counts, profiles, has_events=events is not None)
