@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from boolcast.cli.backtest import backtest
 from boolcast.cli.bench import bench
 from boolcast.cli.check import check
 from boolcast.cli.demo import demo
@@ -57,6 +58,7 @@ def boolcast(
       boolcast check "price < 25 and condition = 'new'"
       boolcast explain "price < 25" '{"price": 30}'
       boolcast match --subscriptions alerts.jsonl --events books.jsonl
+      boolcast backtest --subscriptions alerts.jsonl --events history.parquet
       boolcast demo
       boolcast bench match
 
@@ -68,6 +70,6 @@ def boolcast(
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
 
 
-for command in (check, explain, match, demo):
+for command in (check, explain, match, backtest, demo):
     application.command()(command)
 application.add_typer(bench)

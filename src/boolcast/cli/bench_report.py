@@ -1,17 +1,15 @@
 """The figures of `boolcast bench` as tables, or as JSON lines while they come."""
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from time import perf_counter, process_time
 from typing import Final, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from boolcast.cli.output import end_quietly, write_error, write_json
+from boolcast.cli.progress import steps
 from boolcast.experiments.figures import (
     BatchFigures,
     Figures,
@@ -37,7 +35,7 @@ def show(choice: Choice, *, as_json: bool) -> bool:
     """Measure and write; False if something could not be measured."""
     found: list[Figures] = []
     clock, processor = perf_counter(), process_time()
-    with _progress(choice.parts) as begin:
+    with steps(choice.parts) as begin:
         for figures in run(choice, begin):
             found.append(figures)
             if as_json:
@@ -54,30 +52,6 @@ def show(choice: Choice, *, as_json: bool) -> bool:
                 f"{slowdown:.1f} times as long"
             )
     return not missing
-
-
-@contextmanager
-def _progress(parts: int) -> Iterator[Callable[[str], None]]:
-    """A bar on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    columns = (
-        MofNCompleteColumn(),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=parts)
-        begun = 0
-
-        def begin(title: str) -> None:
-            nonlocal begun
-            bar.update(task, completed=begun, description=title)
-            begun += 1
-
-        yield begin
 
 
 def _write_tables(found: Sequence[Figures]) -> None:

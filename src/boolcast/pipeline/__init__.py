@@ -14,10 +14,14 @@ Python, `readings` makes events of them there, `visits` matches them with segmen
 `profiles`. `statistics_reading` reads what it wrote. `workloads` draws events and
 subscriptions of the room of that name, for more rows than one machine holds.
 
-`travel` says what of the events goes to Python; `frames` names columns, `stores` finds stores by their places. `sessions` makes Spark sessions,
-with a Java from `java`; no other module here does.
+`backtest` runs subscriptions over history, and tells what each matched and costs.
+
+`travel` says what of the events goes to Python, `frames` names columns, `files` reads Parquet
+and JSON lines, `stores` finds stores by their places. `sessions` makes Spark sessions, with a
+Java from `java`; no other module here does.
 """
 
+from boolcast.pipeline.backtest import Backtest, backtest
 from boolcast.pipeline.indexing import IndexReport, apply_changes, build_index
 from boolcast.pipeline.matches import count_matches, match, match_rejects, match_with_rejects
 from boolcast.pipeline.sessions import session
@@ -25,8 +29,10 @@ from boolcast.pipeline.statistics import write_statistics
 from boolcast.pipeline.statistics_reading import read_statistics, read_subscription_statistics
 
 __all__ = [
+    "Backtest",
     "IndexReport",
     "apply_changes",
+    "backtest",
     "build_index",
     "count_matches",
     "match",

@@ -19,18 +19,33 @@ from boolcast.model.statistics import (
 from boolcast.model.values import Kind, Value
 
 
+class Totals(msgspec.Struct, frozen=True):
+    """What was counted, and what could not be read; null where there was no history."""
+
+    events: int | None
+    malformed_events: int | None
+    subscriptions: int
+    rejected_subscriptions: int
+
+
+def read_totals(place: str) -> Totals:
+    """The summary. Raises FileError if there are no statistics."""
+    (summary,) = _rows(place, "summary")
+    return Totals(**summary)
+
+
 def read_statistics(place: str) -> Statistics:
     """What was learnt from events, for `Matcher(statistics=…)` and `build_index`.
 
     The predicates among it are those of the subscriptions that were given with the events.
     Raises FileError if there are none, or none of events.
     """
-    (summary,) = _rows(place, "summary")
-    if summary["events"] is None:
+    events = read_totals(place).events
+    if events is None:
         raise FileError("these are statistics of subscriptions alone, not of events", path=place)
     bins = _bins(place)
     return Statistics(
-        events=summary["events"],
+        events=events,
         predicates={row["predicate"]: row["matches"] for row in _rows(place, "predicates")},
         attributes={
             row["attribute"]: AttributeStatistics(
@@ -46,9 +61,8 @@ def read_statistics(place: str) -> Statistics:
 
 def read_subscription_statistics(place: str) -> SubscriptionStatistics:
     """What was learnt from subscriptions (P2-B3). Raises FileError if there are no statistics."""
-    (summary,) = _rows(place, "summary")
     return SubscriptionStatistics(
-        subscriptions=summary["subscriptions"],
+        subscriptions=read_totals(place).subscriptions,
         predicates={row["predicate"]: row["subscriptions"] for row in _rows(place, "predicates")},
         attributes={
             row["attribute"]: AttributeUse(
