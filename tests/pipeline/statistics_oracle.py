@@ -54,7 +54,7 @@ def bins_of(values: Sequence[object], limit: int) -> tuple[ValueBin, ...]:
     rest = sum(events for events in counts.values() if events * limit < len(finite))
     bins: list[ValueBin] = []
     before, current = 0, None
-    for value in sorted(counts):  # type: ignore[type-var]
+    for value in sorted(counts):
         events = counts[value]
         if events * limit >= len(finite):
             bins.append(ValueBin(value, value, events, 1))

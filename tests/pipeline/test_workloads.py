@@ -1,6 +1,5 @@
 """Rows drawn on Spark are the rows drawn here, however they are spread."""
 
-import pyarrow as pa
 import pytest
 from msgspec.structs import replace
 
@@ -10,15 +9,11 @@ from boolcast.workloads import PRESETS, Auction, Diverse, Unselective, Workload
 ROWS = 1_000
 START = 50
 
-WORKLOADS = {
+WORKLOADS: dict[str, Workload] = {
     "auction": Auction(replace(PRESETS["auction-zipf"], titles=5_000), seed=3),
     "diverse": Diverse(seed=3),
     "unselective": Unselective(seed=3),
 }
-
-
-def rows_of(table: pa.Table) -> list[dict[str, object]]:
-    return table.to_pylist()
 
 
 @pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
@@ -28,13 +23,13 @@ def test_events_are_those_of_the_workload_with_their_numbers(spark, workload, pa
     expected = workload.events(START, ROWS).to_pylist()
     table = drawn.toArrow()
     assert drawn.rdd.getNumPartitions() == partitions
-    assert rows_of(table) == [{"event": START + i, **row} for i, row in enumerate(expected)]
+    assert table.to_pylist() == [{"event": START + i, **row} for i, row in enumerate(expected)]
 
 
 @pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
 def test_subscriptions_are_those_of_the_workload(spark, workload: Workload):
     drawn = workloads.subscriptions(spark, workload, ROWS, start=START, partitions=4)
-    assert rows_of(drawn.toArrow()) == rows_of(workload.subscriptions(START, ROWS))
+    assert drawn.toArrow().to_pylist() == workload.subscriptions(START, ROWS).to_pylist()
 
 
 def test_slices_smaller_than_a_partition_change_nothing(spark):
@@ -48,7 +43,7 @@ def test_slices_smaller_than_a_partition_change_nothing(spark):
     finally:
         spark.conf.set(setting, before)
     assert drawn["id"].to_pylist() == list(range(100))
-    assert rows_of(drawn.drop_columns("id")) == rows_of(workload.events(0, 100))
+    assert drawn.drop_columns("id").to_pylist() == workload.events(0, 100).to_pylist()
 
 
 def test_the_row_number_is_never_null(spark):

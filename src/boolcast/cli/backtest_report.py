@@ -9,12 +9,11 @@ from typing import Final
 import msgspec
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
-from boolcast.cli.output import counted, end_quietly, write, write_error, write_json
+from boolcast.cli.output import counted, write, write_error, write_json
 from boolcast.cli.progress import steps
+from boolcast.cli.tables import QuietConsole, plain_table
 from boolcast.errors import FileError
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.backtest import STEPS, Backtest, backtest
@@ -164,13 +163,8 @@ def _bars(result: DataFrame) -> dict[int, int]:
     return {row["decade"]: row["subscriptions"] for row in rows}
 
 
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        end_quietly()
-
-
 def _write_tables(report: Report) -> None:
-    console = _Console(highlight=False)
+    console = QuietConsole(highlight=False)
     write(
         f"{counted(report.subscriptions, 'subscription')}, {counted(report.events, 'event')}, "
         f"{counted(report.matches, 'match', 'matches')}: "
@@ -187,10 +181,7 @@ def _write_tables(report: Report) -> None:
 
 
 def _table(title: str, rows: Sequence[Tested]) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("subscription", no_wrap=True)
-    for name in ("matches", "share", "checked"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = plain_table(title, ["subscription"], ["matches", "share", "checked"])
     table.add_column("filter", overflow="ellipsis", no_wrap=True)
     for row in rows:
         share = "–" if row.share is None else _percent(row.share)

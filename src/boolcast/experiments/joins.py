@@ -31,6 +31,7 @@ from boolcast.filters.expressions import (
     StringTest,
 )
 from boolcast.model.values import Timestamp, Value
+from boolcast.workloads import CLASSES
 
 SUBSCRIPTION: Final = "subscription"
 
@@ -176,3 +177,40 @@ def python_of(value: Value) -> object:
     if isinstance(value, Timestamp):
         return _EPOCH + timedelta(microseconds=value.microseconds)
     return value
+
+
+def hand_split(events: DataFrame, tables: Mapping[str, ShapeTable]) -> DataFrame:
+    """The three classes of the auction as a union of four joins, each by an equality.
+
+    Class 3 begins with `author = … or category = …`, which no hash can serve. So it is split by
+    hand: one join by author, and one by category for those that the first has not found.
+    """
+    third = tables["S3"]
+    _, rest = cast("And", third.tree).children
+
+    def others(operand: Operand) -> Column:
+        return condition_of(rest, lambda leaf, place: operand(leaf + 2, place))
+
+    def by_author(operand: Operand) -> Column:
+        return (F.col("author") == operand(0, 0)) & others(operand)
+
+    def by_category(operand: Operand) -> Column:
+        is_new = F.col("author") != operand(0, 0)
+        return (F.col("category") == operand(1, 0)) & is_new & others(operand)
+
+    parts = [
+        matched(events, tables["S1"]),
+        matched(events, tables["S2"]),
+        matched(events, third, by_author),
+        matched(events, third, by_category),
+    ]
+    return reduce(DataFrame.unionAll, parts)
+
+
+def fixed_places(name: str) -> frozenset[int]:
+    """The predicates of a class whose constants are part of the class."""
+    return frozenset(
+        place
+        for place, leaf in enumerate(CLASSES[name].shape.predicates())
+        if not str(cast("Comparison", leaf).value).startswith("$")
+    )
