@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from boolcast.cli.exit_codes import ExitCode
+from boolcast.cli.extras import check_matplotlib, needing_spark
 from boolcast.cli.options import AsJson, SchemaPath, read_schema
-from boolcast.errors import UsageError
 
 
 def backtest(  # noqa: PLR0913, PLR0917 - an option each
@@ -78,13 +78,9 @@ def backtest(  # noqa: PLR0913, PLR0917 - an option each
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
     known = read_schema(schema)
     if plot is not None:
-        _check_matplotlib()
-    try:
+        check_matplotlib()
+    with needing_spark():
         from boolcast.cli import backtest_report  # noqa: PLC0415 - Spark, numba and rich
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("pyspark", "fsspec"):
-            raise
-        raise UsageError("Spark is not installed: pip install 'boolcast[spark]'") from None
 
     choice = backtest_report.Choice(
         subscriptions=subscriptions,
@@ -97,10 +93,3 @@ def backtest(  # noqa: PLR0913, PLR0917 - an option each
     )
     is_complete = backtest_report.show(choice, as_json=as_json)
     raise typer.Exit(ExitCode.FINE if is_complete else ExitCode.RESERVATIONS)
-
-
-def _check_matplotlib() -> None:
-    from importlib.util import find_spec  # noqa: PLC0415 - for one option
-
-    if find_spec("matplotlib") is None:
-        raise UsageError("--plot needs matplotlib: pip install 'boolcast[report]'")

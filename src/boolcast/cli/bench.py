@@ -7,6 +7,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from boolcast.cli.exit_codes import ExitCode
+from boolcast.cli.extras import needing_spark
 from boolcast.cli.options import AsJson
 from boolcast.errors import UsageError
 from boolcast.experiments.choices import EngineName, RivalName, SparkPart, WorkloadName
@@ -205,16 +206,12 @@ def spark(  # noqa: PLR0913, PLR0917 - an option each
       2  Spark or Java is missing, or the usage is wrong
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
     parts = _chosen(SparkPart, part or ["all"], "--part")
-    try:
+    with needing_spark():
         from boolcast.cli import spark_report  # noqa: PLC0415 - rich, numba and Spark
         from boolcast.experiments.spark_benchmark import (  # noqa: PLC0415 - see above
             SparkChoice,
             processors,
         )
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("pyspark", "fsspec"):
-            raise
-        raise UsageError("Spark is not installed: pip install 'boolcast[spark]'") from None
 
     present = len(processors())
     if cores is not None and cores > present:

@@ -17,7 +17,7 @@ from boolcast.experiments.batches import Field
 from boolcast.experiments.choices import EngineName, SparkPart, WorkloadName
 from boolcast.experiments.figures import BatchFigures, SparkFigures, SparkRatio
 from boolcast.experiments.one_core import one_core
-from boolcast.experiments.spark_run import Begin, Order
+from boolcast.experiments.spark_run import Line, Order
 from boolcast.pipeline.java import java_home
 
 SparkBenchmarkFigures = SparkFigures | SparkRatio | BatchFigures
@@ -29,7 +29,7 @@ _CONTENDERS: Final = {
     SparkPart.DIVERSE: 2,
     SparkPart.CORES: 1,
 }
-_DECODER: Final = msgspec.json.Decoder(Begin | SparkFigures)
+_DECODER: Final = msgspec.json.Decoder(Line)
 
 Rates = dict[tuple[str, int], SparkFigures]
 """The figures of one part by contender and number of cores."""
@@ -109,10 +109,10 @@ def _measured(order: Order, begin: Callable[[str], None]) -> Iterator[SparkFigur
         try:
             for line in process.stdout:
                 told = _DECODER.decode(line)
-                if isinstance(told, Begin):
-                    begin(told.title)
-                else:
-                    yield told
+                if told.begins is not None:
+                    begin(told.begins)
+                if told.figures is not None:
+                    yield told.figures
         except BaseException:
             process.terminate()
             raise

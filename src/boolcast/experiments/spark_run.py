@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
@@ -56,11 +56,11 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
 
 
-class Begin(msgspec.Struct, frozen=True, kw_only=True):
-    """What the process does next."""
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """What the process tells: the title of what begins, or figures."""
 
-    measure: Literal["begin"] = "begin"
-    title: str
+    begins: str | None = None
+    figures: SparkFigures | None = None
 
 
 Made = tuple[Arena, dict[str, Contender]]
@@ -191,13 +191,13 @@ def main() -> None:
         # Before Java is started: what a process starts is confined with it.
         os.sched_setaffinity(0, order.processors)
 
-    def write(line: Begin | SparkFigures) -> None:
+    def write(line: Line) -> None:
         sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
         sys.stdout.buffer.flush()
 
     with TemporaryDirectory(prefix="boolcast-bench-") as folder:
-        for figures in run(order, Path(folder), lambda title: write(Begin(title=title))):
-            write(figures)
+        for figures in run(order, Path(folder), lambda title: write(Line(begins=title))):
+            write(Line(figures=figures))
 
 
 if __name__ == "__main__":
