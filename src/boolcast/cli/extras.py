@@ -15,9 +15,10 @@ def needing_spark() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _SPARK:
+        package = (error.name or "").partition(".")[0]
+        if package not in _SPARK:
             raise
-        raise UsageError(f"{error.name} is not installed: pip install 'boolcast[spark]'") from None
+        raise UsageError(f"{package} is not installed: pip install 'boolcast[spark]'") from None
 
 
 def check_matplotlib() -> None:

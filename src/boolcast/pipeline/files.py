@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -82,9 +83,9 @@ def _is_data(path: Path) -> bool:
 def _parquet(session: SparkSession, path: str) -> DataFrame:
     try:
         return session.read.parquet(path)
-    except PySparkException as error:
-        reason = str(error).partition("\n")[0]
-        raise FileError(f"Spark cannot read it as Parquet: {reason}", path=path) from None
+    except (PySparkException, Py4JError):
+        # What Spark says of it is a trace of many lines.
+        raise FileError("Spark cannot read it as Parquet; is it damaged?", path=path) from None
 
 
 def _lines(session: SparkSession, path: str) -> DataFrame:
