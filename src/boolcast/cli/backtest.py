@@ -45,7 +45,7 @@ def backtest(  # noqa: PLR0913, PLR0917 - an option each
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what subscriptions would have matched in the past, and which of them cost most.
+    """Tell what subscriptions would have matched in the past.
 
     Runs on Spark, which comes with pip install 'boolcast[spark]', so history may be larger than
     memory. A path is a file or a folder of files. Parquet has a column for each attribute of
