@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from boolcast.cli import bench_report
-from boolcast.cli.bench_report import _number
+from boolcast.cli.progress import steps
+from boolcast.cli.tables import number
 from boolcast.experiments.choices import EngineName, RivalName, WorkloadName
 from tests.cli.running import run
 from tests.cli.test_application import HEAVY, IMPORTS
@@ -163,7 +164,7 @@ def test_progress_shows_on_a_terminal(monkeypatch):
     errors = Terminal()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", errors)
-    with bench_report._progress(2) as begin:
+    with steps(2) as begin:
         begin("drawing auction")
         begin("access on auction")
     monkeypatch.undo()
@@ -175,4 +176,4 @@ def test_progress_shows_on_a_terminal(monkeypatch):
     [(None, "–"), (0.0, "0"), (0.12345, "0.123"), (12.345, "12.3"), (123456.7, "123,457")],
 )
 def test_numbers_have_three_figures_or_all(value, text):
-    assert _number(value) == text
+    assert number(value) == text

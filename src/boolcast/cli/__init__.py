@@ -2,7 +2,9 @@
 
 `application` puts the commands together and `options` holds what they share. `sources` reads
 files, standard input and gzip line by line, `subscriptions` what stands in such lines,
-`reports` says what is wrong with them, `output` writes text and JSON. `tour` is the text of
+`reports` says what is wrong with them, `output` writes text and JSON, `tables` tables. What a
+command needs heavy imports for is in a module of its own: `bench_report`, `spark_report`,
+`backtest_report`. `tour` is the text of
 `boolcast demo`, kept apart because it imports rich and the workloads.
 
 Nothing that takes long to import is imported before a command needs it: `boolcast --help`

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from boolcast.cli.backtest import backtest
 from boolcast.cli.bench import bench
 from boolcast.cli.check import check
 from boolcast.cli.demo import demo
@@ -61,6 +62,7 @@ def boolcast(
       boolcast match --subscriptions alerts.jsonl --events books.jsonl
       boolcast index build index/ alerts.jsonl
       boolcast stream alerts.toml
+      boolcast backtest --subscriptions alerts.jsonl --events history.parquet
       boolcast demo
       boolcast bench match
 
@@ -72,7 +74,7 @@ def boolcast(
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
 
 
-for command in (check, explain, match, stream, demo):
+for command in (check, explain, match, stream, backtest, demo):
     application.command()(command)
 application.add_typer(index)
 application.add_typer(bench)

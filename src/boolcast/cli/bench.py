@@ -7,9 +7,10 @@ from typing import Annotated, TypeVar
 import typer
 
 from boolcast.cli.exit_codes import ExitCode
+from boolcast.cli.extras import needing_spark
 from boolcast.cli.options import AsJson
 from boolcast.errors import UsageError
-from boolcast.experiments.choices import EngineName, RivalName, WorkloadName
+from boolcast.experiments.choices import EngineName, RivalName, SparkPart, WorkloadName
 
 bench = typer.Typer(
     name="bench", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -26,6 +27,7 @@ def benchmarks() -> None:
     Examples:
       boolcast bench match
       boolcast bench match --help
+      boolcast bench spark
 
     \b
     Exit codes:
@@ -140,6 +142,91 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
     )
     is_complete = bench_report.show(choice, as_json=as_json)
     raise typer.Exit(ExitCode.FINE if is_complete else ExitCode.RESERVATIONS)
+
+
+@bench.command()
+def spark(  # noqa: PLR0913, PLR0917 - an option each
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--part",
+            "-p",
+            metavar="NAME",
+            help=f"{', '.join(SparkPart)}, or all.",
+            show_default="all",
+        ),
+    ] = None,
+    subscriptions: Annotated[
+        int, typer.Option("--subscriptions", "-s", metavar="N", min=10, help="How many.")
+    ] = 200_000,
+    events: Annotated[int, typer.Option(metavar="N", min=10, help="How many.")] = 1_000_000,
+    theta_subscriptions: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many of them the theta join gets.")
+    ] = 1_000,
+    theta_events: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many events the theta join gets.")
+    ] = 2_000,
+    cores: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="How many Spark gets.", show_default="all"),
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Of so many runs the median is taken.")
+    ] = 3,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Other events for each.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Measure Boolcast on Spark against what a Spark user would write instead.
+
+    Each part has a Spark of its own on this machine, confined to its cores. Events are drawn
+    once, into Parquet files that all contenders read. They take turns, and all must find the
+    same number of matches for each subscription. Times are by the clock; on a machine that
+    others use, look at the processor time beside them. All of it takes half an hour with the
+    numbers that are preset.
+
+    \b
+    Parts:
+      class-1  a title and a few conditions each: against a broadcast join on the title
+      auction  three classes of filters mixed: against joins split by hand; what it costs to
+               write the matches out; what the engine does in a single process
+      diverse  filters of 1,500 shapes: against one theta join, on a sample of the filters
+               and events, as if its time grew with the filters
+      cores    auction, on one core and on all
+
+    \b
+    Examples:
+      boolcast bench spark
+      boolcast bench spark --part class-1,auction --events 5000000
+      boolcast bench spark --subscriptions 20000 --events 100000 --repeats 1
+      boolcast bench spark --json
+
+    \b
+    Exit codes:
+      0  measured
+      2  Spark or Java is missing, or the usage is wrong
+    """  # noqa: D301 - \b keeps the lines of a paragraph apart
+    parts = _chosen(SparkPart, part or ["all"], "--part")
+    with needing_spark():
+        from boolcast.cli import spark_report  # noqa: PLC0415 - rich, numba and Spark
+        from boolcast.experiments.spark_benchmark import (  # noqa: PLC0415 - see above
+            SparkChoice,
+            processors,
+        )
+
+    present = len(processors())
+    if cores is not None and cores > present:
+        raise UsageError(f"--cores {cores} is more than the {present} that there are")
+    choice = SparkChoice(
+        parts=parts,
+        subscriptions=subscriptions,
+        events=events,
+        theta_subscriptions=theta_subscriptions,
+        theta_events=theta_events,
+        cores=cores or present,
+        repeats=repeats,
+        seed=seed,
+    )
+    spark_report.show(choice, as_json=as_json)
 
 
 def _chosen(names: type[Name], given: Sequence[str], option: str) -> list[Name]:

@@ -1,17 +1,15 @@
 """The figures of `boolcast bench` as tables, or as JSON lines while they come."""
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from time import perf_counter, process_time
-from typing import Final, TypeVar
+from typing import Final
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from boolcast.cli.output import end_quietly, write_error, write_json
+from boolcast.cli.output import write_error, write_json
+from boolcast.cli.progress import steps
+from boolcast.cli.tables import WIDTH, QuietConsole, number, of_kind, plain_table
 from boolcast.experiments.figures import (
     BatchFigures,
     Figures,
@@ -22,28 +20,20 @@ from boolcast.experiments.figures import (
 )
 from boolcast.experiments.match_benchmark import Choice, run
 
-_WIDTH: Final = 136
 _NOTED_SLOWDOWN: Final = 1.5
-
-Kind = TypeVar("Kind")
-
-
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        end_quietly()
 
 
 def show(choice: Choice, *, as_json: bool) -> bool:
     """Measure and write; False if something could not be measured."""
     found: list[Figures] = []
     clock, processor = perf_counter(), process_time()
-    with _progress(choice.parts) as begin:
+    with steps(choice.parts) as begin:
         for figures in run(choice, begin):
             found.append(figures)
             if as_json:
                 write_json(figures)
     slowdown = (perf_counter() - clock) / (process_time() - processor)
-    missing = _of(MissingRival, found)
+    missing = of_kind(MissingRival, found)
     if not as_json:
         _write_tables(found)
         for each in missing:
@@ -56,39 +46,15 @@ def show(choice: Choice, *, as_json: bool) -> bool:
     return not missing
 
 
-@contextmanager
-def _progress(parts: int) -> Iterator[Callable[[str], None]]:
-    """A bar on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    columns = (
-        MofNCompleteColumn(),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=parts)
-        begun = 0
-
-        def begin(title: str) -> None:
-            nonlocal begun
-            bar.update(task, completed=begun, description=title)
-            begun += 1
-
-        yield begin
-
-
 def _write_tables(found: Sequence[Figures]) -> None:
     # As wide as it takes: a figure that is cut off is none.
-    console = _Console(highlight=False, width=max(Console().width, _WIDTH))
-    rivals = _of(RivalFigures, found)
+    console = QuietConsole(highlight=False, width=max(Console().width, WIDTH))
+    rivals = of_kind(RivalFigures, found)
     for table in (
-        _speed_table(_of(BatchFigures, found)),
-        _size_table(_of(BatchFigures, found)),
-        _growth_table(_of(GrowthFigures, found)),
-        _single_table(_of(SingleFigures, found)),
+        _speed_table(of_kind(BatchFigures, found)),
+        _size_table(of_kind(BatchFigures, found)),
+        _growth_table(of_kind(GrowthFigures, found)),
+        _single_table(of_kind(SingleFigures, found)),
         _rival_table(rivals),
     ):
         if table.row_count:
@@ -98,7 +64,7 @@ def _write_tables(found: Sequence[Figures]) -> None:
 
 
 def _speed_table(figures: Sequence[BatchFigures]) -> Table:
-    table = _table(
+    table = plain_table(
         "In batches, from Arrow to Arrow; candidates and matches of an event",
         ["workload", "engine"],
         ["subscriptions", "load s", "settle s", "events/s", "µs/event", "candidates", "matches"],
@@ -112,17 +78,17 @@ def _speed_table(figures: Sequence[BatchFigures]) -> Table:
             f"{each.load_seconds:.1f}",
             f"{each.settle_seconds:.1f}",
             f"{each.events_per_second:,.0f}",
-            _number(each.microseconds_per_event),
-            _number(each.candidates_per_event),
-            _number(each.matches_per_event),
-            _number(each.times_counting),
-            _number(each.times_scan),
+            number(each.microseconds_per_event),
+            number(each.candidates_per_event),
+            number(each.matches_per_event),
+            number(each.times_counting),
+            number(each.times_scan),
         )
     return table
 
 
 def _size_table(figures: Sequence[BatchFigures]) -> Table:
-    table = _table(
+    table = plain_table(
         "Bytes for each subscription",
         ["workload", "engine"],
         ["subscriptions", "index", "constants", "ids", "texts"],
@@ -133,16 +99,16 @@ def _size_table(figures: Sequence[BatchFigures]) -> Table:
                 each.workload,
                 each.engine,
                 f"{each.subscriptions:,}",
-                _number(each.structure_bytes),
-                _number(each.filter_bytes),
-                _number(each.id_bytes),
-                _number(each.text_bytes),
+                number(each.structure_bytes),
+                number(each.filter_bytes),
+                number(each.id_bytes),
+                number(each.text_bytes),
             )
     return table
 
 
 def _growth_table(figures: Sequence[GrowthFigures]) -> Table:
-    table = _table(
+    table = plain_table(
         "Time for each candidate and match",
         ["workload", "engine"],
         ["from", "to", "ns before", "ns after", "growth"],
@@ -153,15 +119,15 @@ def _growth_table(figures: Sequence[GrowthFigures]) -> Table:
             each.engine,
             f"{each.fewer_subscriptions:,}",
             f"{each.more_subscriptions:,}",
-            _number(each.fewer_nanoseconds),
-            _number(each.more_nanoseconds),
+            number(each.fewer_nanoseconds),
+            number(each.more_nanoseconds),
             f"{each.growth:.2f}",
         )
     return table
 
 
 def _single_table(figures: Sequence[SingleFigures]) -> Table:
-    table = _table(
+    table = plain_table(
         "Calls of match with a dict, class 1 of fixed",
         ["engine"],
         ["subscriptions", "calls", "µs/call", "median µs", "99 % µs", "matches"],
@@ -171,16 +137,16 @@ def _single_table(figures: Sequence[SingleFigures]) -> Table:
             each.engine,
             f"{each.subscriptions:,}",
             f"{each.calls:,}",
-            _number(each.microseconds_per_call),
-            _number(each.median_microseconds),
-            _number(each.percentile_99_microseconds),
-            _number(each.matches_per_event),
+            number(each.microseconds_per_call),
+            number(each.median_microseconds),
+            number(each.percentile_99_microseconds),
+            number(each.matches_per_event),
         )
     return table
 
 
 def _rival_table(figures: Sequence[RivalFigures]) -> Table:
-    table = _table(
+    table = plain_table(
         "Class 1 of auction by other means, one batch, from Arrow to Arrow",
         ["by"],
         ["subscriptions", "events", "load s", "events/s", "µs/event", "access is faster"],
@@ -195,34 +161,9 @@ def _rival_table(figures: Sequence[RivalFigures]) -> Table:
             f"{each.events:,}",
             f"{each.load_seconds:.1f}",
             f"{each.events_per_second:,.0f}",
-            _number(each.microseconds_per_event),
-            f"{_number(each.access_is_faster)} ×{mark}",
+            number(each.microseconds_per_event),
+            f"{number(each.access_is_faster)} ×{mark}",
         )
     if is_scaled:
         table.caption = "* as if its time grew with the subscriptions, to as many as access has"
     return table
-
-
-def _table(title: str, names: Sequence[str], *numbers: Sequence[str]) -> Table:
-    table = Table(
-        title=title, title_justify="left", caption_justify="left", box=SIMPLE_HEAD, pad_edge=False
-    )
-    for name in names:
-        table.add_column(name, no_wrap=True)
-    for group in numbers:
-        for name in group:
-            table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
-def _number(value: float | None) -> str:
-    """Three significant figures, or all of a large number."""
-    if value is None:
-        return "–"
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
-
-
-def _of(kind: type[Kind], figures: Sequence[object]) -> list[Kind]:
-    return [each for each in figures if isinstance(each, kind)]

@@ -1,6 +1,8 @@
-"""A progress bar on standard error, for what takes more than a second."""
+"""Progress bars on standard error, for what takes more than a second."""
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
@@ -53,3 +55,30 @@ class Progress:
         bar.add_task(self._title, total=self._size)
         bar.start()
         return bar
+
+
+@contextmanager
+def steps(count: int) -> Iterator[Callable[[str], None]]:
+    """A bar for so many steps, if standard error is a terminal: tell it each before it begins."""
+    if not sys.stderr.isatty():
+        yield lambda title: None
+        return
+    from rich import progress  # noqa: PLC0415 - 0.1 s, and most runs need no bar
+    from rich.console import Console  # noqa: PLC0415 - see above
+
+    columns = (
+        progress.MofNCompleteColumn(),
+        progress.BarColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("{task.description}"),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=count)
+        begun = 0
+
+        def begin(title: str) -> None:
+            nonlocal begun
+            bar.update(task, completed=begun, description=title)
+            begun += 1
+
+        yield begin

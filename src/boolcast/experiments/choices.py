@@ -30,3 +30,12 @@ class RivalName(StrEnum):
     NUMPY = "numpy"
     LAMBDAS = "lambdas"
     RULE_ENGINE = "rule-engine"
+
+
+class SparkPart(StrEnum):
+    """The parts of `boolcast bench spark`."""
+
+    CLASS_1 = "class-1"
+    AUCTION = "auction"
+    DIVERSE = "diverse"
+    CORES = "cores"

@@ -106,3 +106,35 @@ class MissingRival(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Figures = BatchFigures | GrowthFigures | SingleFigures | RivalFigures | MissingRival
+
+
+class SparkFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """A contender on Spark; seconds are by the clock, the median of several runs.
+
+    Where `subscriptions` are fewer than `scaled_to`, `scaled_events_per_second` takes the time
+    as growing in proportion; else it is `events_per_second`. `core_microseconds_per_event` is
+    the processor time of all processes together, null where the system does not tell.
+    """
+
+    measure: Literal["spark"] = "spark"
+    workload: str
+    contender: str
+    what: str
+    cores: int
+    subscriptions: int
+    scaled_to: int
+    events: int
+    seconds: float
+    events_per_second: float
+    scaled_events_per_second: float
+    core_microseconds_per_event: float | None
+    matches_per_event: float | None
+
+
+class SparkRatio(msgspec.Struct, frozen=True, kw_only=True):
+    """What figures of one run say of each other; `target` is what it should be at least."""
+
+    measure: Literal["ratio"] = "ratio"
+    what: str
+    ratio: float
+    target: float | None = None

@@ -53,3 +53,49 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
             return None
         known = self.attributes.get(attribute)
         return 0.0 if known is None else known.events / self.events
+
+
+class AttributeUse(msgspec.Struct, frozen=True, kw_only=True):
+    """How subscriptions look at an attribute (P2-B3).
+
+    `subscriptions` look at it, with so many distinct `predicates`. `concentration` is the
+    probability that two places where subscriptions look at it, drawn at random, hold the same
+    predicate. `companions` are the other attributes, and how many subscriptions look at both.
+    """
+
+    subscriptions: int
+    predicates: int
+    concentration: float
+    companions: dict[str, int] = {}
+
+
+class SubscriptionStatistics(msgspec.Struct, frozen=True, kw_only=True):
+    """Subscriptions, how many of them hold each predicate, and how they look at attributes."""
+
+    subscriptions: int
+    predicates: dict[str, int] = {}
+    attributes: dict[str, AttributeUse] = {}
+
+    def frequency(self, attribute: str) -> float:
+        """The share of subscriptions that look at the attribute; 0 without subscriptions."""
+        known = self.attributes.get(attribute)
+        return 0.0 if known is None else known.subscriptions / self.subscriptions
+
+    def affinity(self, attribute: str, other: str) -> float:
+        """Of the subscriptions that look at either of two attributes, the share that do at both.
+
+        >>> price = AttributeUse(
+        ...     subscriptions=30, predicates=9, concentration=0.2, companions={"time": 20}
+        ... )
+        >>> time = AttributeUse(
+        ...     subscriptions=30, predicates=9, concentration=0.2, companions={"price": 20}
+        ... )
+        >>> use = {"price": price, "time": time}
+        >>> SubscriptionStatistics(subscriptions=90, attributes=use).affinity("price", "time")
+        0.5
+        """
+        one, two = self.attributes.get(attribute), self.attributes.get(other)
+        if one is None or two is None:
+            return 0.0
+        both = one.companions.get(other, 0)
+        return both / (one.subscriptions + two.subscriptions - both)

@@ -13,20 +13,33 @@ Python, `readings` makes events of them there, `visits` matches them with segmen
 `serving` chooses the version of the index for each batch, `delivery` is what its tasks do,
 `ledger` makes it exactly once, `results` reads what came of it.
 
-`frames` names columns, `stores` finds stores by their places. `sessions` makes Spark sessions,
-with a Java from `java`; no other module here does.
+`statistics` learns from history and subscriptions: values are counted and put into bins in
+`distributions`, predicates counted by the engine in `selectivities`, attributes of filters in
+`profiles`. `statistics_reading` reads what it wrote. `workloads` draws events and
+subscriptions of the room of that name, for more rows than one machine holds.
+
+`backtest` runs subscriptions over history, and tells what each matched and costs.
+
+`travel` says what of the events goes to Python, `frames` names columns, `files` reads Parquet
+and JSON lines, `stores` finds stores by their places. `sessions` makes Spark sessions, with a
+Java from `java`; no other module here does.
 """
 
+from boolcast.pipeline.backtest import Backtest, backtest
 from boolcast.pipeline.indexing import IndexReport, apply_changes, build_index
 from boolcast.pipeline.matches import count_matches, match, match_rejects, match_with_rejects
 from boolcast.pipeline.results import collect, read_batches, read_dead_letters, read_matches
 from boolcast.pipeline.sessions import session
+from boolcast.pipeline.statistics import write_statistics
+from boolcast.pipeline.statistics_reading import read_statistics, read_subscription_statistics
 from boolcast.pipeline.streaming import MatchStream, match_stream
 
 __all__ = [
+    "Backtest",
     "IndexReport",
     "MatchStream",
     "apply_changes",
+    "backtest",
     "build_index",
     "collect",
     "count_matches",
@@ -37,5 +50,8 @@ __all__ = [
     "read_batches",
     "read_dead_letters",
     "read_matches",
+    "read_statistics",
+    "read_subscription_statistics",
     "session",
+    "write_statistics",
 ]

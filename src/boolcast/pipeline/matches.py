@@ -11,23 +11,15 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
 from boolcast.errors import UsageError
 from boolcast.matching.catalog import Index, Part, index_of
 from boolcast.matching.snapshots import current, read_manifest
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.frames import by_place, named, type_of
-from boolcast.pipeline.projection import attributes_of
-from boolcast.pipeline.readings import Source
+from boolcast.pipeline.frames import named, type_of
 from boolcast.pipeline.stores import Place, open_store
+from boolcast.pipeline.travel import travel
 from boolcast.pipeline.visits import (
     Form,
     Visit,
@@ -165,29 +157,11 @@ def planned(
     memory: int,
 ) -> tuple[DataFrame, Visit]:
     """The columns that travel to Python, the event's id first, and what is done with them."""
-    if schema is not None and json is None:
-        raise UsageError("a schema is for events in JSON: columns have their types")
     place = open_store(store)
     index = index_of(read_manifest(place, current(place) if version is None else version))
     needed = {name for part in index.parts for name in part.attributes}
     ids = F.lit(None) if event_id is None else named(events, event_id)
-    if json is None:
-        attributes = attributes_of(events, needed)
-        columns = [each.column for each in attributes]
-        source = Source(tuple(each.name for each in attributes), False)
-    else:
-        kind = type_of(events, json)
-        if not isinstance(kind, StringType | BinaryType):
-            raise UsageError(
-                f"the column {json!r} must hold JSON as strings, and it is of type "
-                f"{kind.simpleString()}: leave `json` out if the columns are the event"
-            )
-        columns = [named(events, json)]
-        source = Source(tuple(sorted(needed)), True, schema)
-    names = [f"a{number}" for number in range(len(columns))]
-    frame = by_place(events).select(
-        ids.alias("id"), *(each.alias(name) for each, name in zip(columns, names, strict=True))
-    )
+    frame, source = travel(events, ids, needed, json, schema)
     return frame, Visit(place, groups_of(index, memory), source, event_id or "id")
 
 

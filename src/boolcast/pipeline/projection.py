@@ -53,11 +53,7 @@ def attributes_of(events: DataFrame, needed: Collection[str]) -> list[Attribute]
     Where two columns give the same attribute both are among them, needed or not: an event with
     both is malformed.
     """
-    leaves = [
-        leaf
-        for place, field in enumerate(events.schema.fields)
-        for leaf in _leaves(field.name, field.dataType, at(place), DEPTH_LIMIT)
-    ]
+    leaves = list(_all_leaves(events))
     times = Counter(name for leaf in leaves for name in leaf.names)
     return [
         leaf.attribute
@@ -66,9 +62,19 @@ def attributes_of(events: DataFrame, needed: Collection[str]) -> list[Attribute]
     ]
 
 
+def names_of(events: DataFrame) -> frozenset[str]:
+    """All attributes that the columns tell."""
+    return frozenset(name for leaf in _all_leaves(events) for name in leaf.names)
+
+
 class _Leaf(NamedTuple):
     attribute: Attribute
     names: frozenset[str]
+
+
+def _all_leaves(events: DataFrame) -> Iterator[_Leaf]:
+    for place, field in enumerate(events.schema.fields):
+        yield from _leaves(field.name, field.dataType, at(place), DEPTH_LIMIT)
 
 
 def _leaves(name: str, kind: DataType, column: Column, depth: int) -> Iterator[_Leaf]:

@@ -1,0 +1,95 @@
+"""`boolcast backtest`: what subscriptions would have matched in history."""
+
+from typing import Annotated
+
+import typer
+
+from boolcast.cli.exit_codes import ExitCode
+from boolcast.cli.extras import check_matplotlib, needing_spark
+from boolcast.cli.options import AsJson, SchemaPath, read_schema
+
+
+def backtest(  # noqa: PLR0913, PLR0917 - an option each
+    subscriptions: Annotated[
+        str,
+        typer.Option(
+            "--subscriptions",
+            "-s",
+            metavar="PATH",
+            show_default=False,
+            help="Parquet or JSON lines: a subscription each.",
+        ),
+    ],
+    events: Annotated[
+        str,
+        typer.Option(
+            "--events",
+            "-e",
+            metavar="PATH",
+            show_default=False,
+            help="Parquet or JSON lines: an event each.",
+        ),
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Write the whole result there."),
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture, such as a PNG.")
+    ] = None,
+    top: Annotated[int, typer.Option(metavar="N", min=1, help="How long the lists are.")] = 10,
+    schema: SchemaPath = None,
+    master: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="A Spark cluster; else Spark runs here, on all cores."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what subscriptions would have matched in the past.
+
+    Runs on Spark, which comes with pip install 'boolcast[spark]', so history may be larger than
+    memory. A path is a file or a folder of files. Parquet has a column for each attribute of
+    the events; subscriptions have the columns subscription and filter. JSON lines are as for
+    `boolcast match`.
+
+    The tables show the subscriptions that match most, those that match never or always, and
+    the most expensive ones: those that the largest share of events has to be checked against,
+    by an estimate, whether they match or not. With --output all of it is written as Parquet:
+
+    \b
+      FOLDER/subscriptions   subscription, filter, matches, share, reach
+      FOLDER/statistics      how the values of the events are spread
+      FOLDER/index           the index, ready to match with
+
+    Subscriptions and events that cannot be read are counted and left out. --plot needs
+    pip install 'boolcast[report]'.
+
+    \b
+    Examples:
+      boolcast backtest --subscriptions alerts.jsonl --events history.parquet
+      boolcast backtest -s alerts.parquet -e january/ --output report --plot report.png
+      boolcast backtest -s alerts.jsonl -e books.jsonl --json | jq .never
+
+    \b
+    Exit codes:
+      0  all was read
+      1  subscriptions or events were left out
+      2  a file cannot be read, Spark is missing, or the usage is wrong
+    """  # noqa: D301 - \b keeps the lines of a paragraph apart
+    known = read_schema(schema)
+    if plot is not None:
+        check_matplotlib()
+    with needing_spark():
+        from boolcast.cli import backtest_report  # noqa: PLC0415 - Spark, numba and rich
+
+    choice = backtest_report.Choice(
+        subscriptions=subscriptions,
+        events=events,
+        output=output,
+        plot=plot,
+        top=top,
+        schema=known,
+        master=master,
+    )
+    is_complete = backtest_report.show(choice, as_json=as_json)
+    raise typer.Exit(ExitCode.FINE if is_complete else ExitCode.RESERVATIONS)

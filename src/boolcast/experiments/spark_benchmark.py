@@ -1,0 +1,195 @@
+"""`boolcast bench spark`: Boolcast on Spark against what a Spark user would write instead.
+
+Every part runs in a process of its own, with its own Spark, confined to the processors it is
+to use. Ratios are between figures of one such process, but for two: more cores against one,
+and Spark against the engine in a single process, which are measured one after the other.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from boolcast.experiments.batches import Field
+from boolcast.experiments.choices import EngineName, SparkPart, WorkloadName
+from boolcast.experiments.figures import BatchFigures, SparkFigures, SparkRatio
+from boolcast.experiments.one_core import one_core
+from boolcast.experiments.spark_run import Line, Order
+from boolcast.pipeline.java import java_home
+
+SparkBenchmarkFigures = SparkFigures | SparkRatio | BatchFigures
+
+_ENGINE_EVENTS: Final = 100_000
+_CONTENDERS: Final = {
+    SparkPart.CLASS_1: 3,
+    SparkPart.AUCTION: 5,
+    SparkPart.DIVERSE: 2,
+    SparkPart.CORES: 1,
+}
+_DECODER: Final = msgspec.json.Decoder(Line)
+
+Rates = dict[tuple[str, int], SparkFigures]
+"""The figures of one part by contender and number of cores."""
+
+
+class SparkChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """What to measure; `cores` are how many processors Spark gets, at most what there are."""
+
+    parts: Sequence[SparkPart]
+    subscriptions: int
+    events: int
+    theta_subscriptions: int
+    theta_events: int
+    cores: int
+    repeats: int
+    seed: int
+
+    @property
+    def begins(self) -> int:
+        """How often `run` says that something begins."""
+        return sum(
+            len(self.cores_of(part)) * (2 + _CONTENDERS[part] * (1 + self.repeats))
+            + (part is SparkPart.AUCTION)
+            for part in self.parts
+        )
+
+    def cores_of(self, part: SparkPart) -> list[int]:
+        """With how many cores a part is measured."""
+        return [1, self.cores] if part is SparkPart.CORES else [self.cores]
+
+
+def run(choice: SparkChoice, begin: Callable[[str], None]) -> Iterator[SparkBenchmarkFigures]:
+    """Measure part by part; `begin` is told what comes next. Raises JavaError."""
+    java_home()
+    for part in choice.parts:
+        found: Rates = {}
+        for cores in choice.cores_of(part):
+            for figures in _measured(_order(choice, part, cores), begin):
+                found[figures.contender, cores] = figures
+                yield figures
+        if part is SparkPart.AUCTION:
+            begin("the engine in a single process, on auction")
+            engine = _engine(choice)
+            yield engine
+            yield from _engine_ratios(found, engine, choice.cores)
+        yield from _RATIOS[part](found, choice.cores)
+
+
+def _order(choice: SparkChoice, part: SparkPart, cores: int) -> Order:
+    return Order(
+        part=part,
+        processors=tuple(processors()[:cores]),
+        subscriptions=choice.subscriptions,
+        events=choice.events,
+        theta_subscriptions=choice.theta_subscriptions,
+        theta_events=choice.theta_events,
+        repeats=choice.repeats,
+        seed=choice.seed,
+    )
+
+
+def processors() -> list[int]:
+    """The processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def _measured(order: Order, begin: Callable[[str], None]) -> Iterator[SparkFigures]:
+    """What a process of its own finds; what it complains of goes to our standard error."""
+    command = [sys.executable, "-m", "boolcast.experiments.spark_run"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(msgspec.json.encode(order))
+        process.stdin.close()
+        try:
+            for line in process.stdout:
+                told = _DECODER.decode(line)
+                if told.begins is not None:
+                    begin(told.begins)
+                if told.figures is not None:
+                    yield told.figures
+        except BaseException:
+            process.terminate()
+            raise
+    assert process.returncode == 0, f"a process of the benchmark ended with {process.returncode}"
+
+
+def _engine(choice: SparkChoice) -> BatchFigures:
+    events = min(choice.events, _ENGINE_EVENTS)
+    with one_core():
+        field = Field(WorkloadName.AUCTION, choice.subscriptions, events, choice.seed)
+        return field.measure(EngineName.ACCESS, choice.repeats)
+
+
+def _times(found: Rates, ours: str, theirs: str, cores: int) -> float:
+    one, other = found[ours, cores], found[theirs, cores]
+    return one.scaled_events_per_second / other.scaled_events_per_second
+
+
+def _class_1_ratios(found: Rates, cores: int) -> Iterator[SparkRatio]:
+    yield SparkRatio(
+        what="class 1: boolcast, times the broadcast join",
+        ratio=_times(found, "boolcast", "join", cores),
+        target=0.5,
+    )
+    yield SparkRatio(
+        what="class 1: boolcast, times bare transport to Python",
+        ratio=_times(found, "boolcast", "transport", cores),
+    )
+
+
+def _auction_ratios(found: Rates, cores: int) -> Iterator[SparkRatio]:
+    yield SparkRatio(
+        what="auction: boolcast, times the union of joins split by hand",
+        ratio=_times(found, "boolcast", "joins", cores),
+        target=1.0,
+    )
+    for form in ("rows", "lists"):
+        yield SparkRatio(
+            what=f"auction: with matches written out as {form}, times counted",
+            ratio=_times(found, form, "boolcast", cores),
+        )
+
+
+def _engine_ratios(found: Rates, engine: BatchFigures, cores: int) -> Iterator[SparkRatio]:
+    ours = found["boolcast", cores]
+    yield SparkRatio(
+        what="auction: boolcast on Spark, each core, times the engine in a single process",
+        ratio=ours.events_per_second / cores / engine.events_per_second,
+        target=0.6,
+    )
+    if ours.core_microseconds_per_event is not None:
+        yield SparkRatio(
+            what="the same by processor time, which others on the machine do not change",
+            ratio=engine.microseconds_per_event / ours.core_microseconds_per_event,
+        )
+
+
+def _diverse_ratios(found: Rates, cores: int) -> Iterator[SparkRatio]:
+    yield SparkRatio(
+        what="diverse: boolcast, times the theta join, extrapolated",
+        ratio=_times(found, "boolcast", "theta join", cores),
+        target=50.0,
+    )
+
+
+def _core_ratios(found: Rates, cores: int) -> Iterator[SparkRatio]:
+    more, one = found["boolcast", cores], found["boolcast", 1]
+    yield SparkRatio(
+        what=f"auction: boolcast on {cores} cores, times one core",
+        ratio=more.events_per_second / one.events_per_second,
+        target=0.85 * cores,
+    )
+
+
+_RATIOS: Final[Mapping[SparkPart, Callable[[Rates, int], Iterator[SparkRatio]]]] = {
+    SparkPart.CLASS_1: _class_1_ratios,
+    SparkPart.AUCTION: _auction_ratios,
+    SparkPart.DIVERSE: _diverse_ratios,
+    SparkPart.CORES: _core_ratios,
+}

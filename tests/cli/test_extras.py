@@ -1,0 +1,41 @@
+"""Without an extra, a command says what to install."""
+
+import sys
+
+import pytest
+
+from boolcast.cli.extras import needing_spark
+from tests.cli.running import run
+
+
+@pytest.fixture
+def without_spark(monkeypatch):
+    for name in list(sys.modules):
+        if name.startswith(("pyspark", "boolcast.pipeline", "boolcast.experiments.spark")) or (
+            name in {"boolcast.cli.backtest_report", "boolcast.cli.spark_report"}
+        ):
+            monkeypatch.delitem(sys.modules, name)
+    # What is None cannot be imported.
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("bench", "spark"), ("backtest", "-s", "a.jsonl", "-e", "b.jsonl")]
+)
+def test_spark_is_missing(without_spark, arguments):
+    result = run(*arguments)
+    assert result.code == 2
+    assert "pyspark is not installed: pip install 'boolcast[spark]'" in result.errors
+
+
+def test_what_else_is_missing_is_a_bug(monkeypatch):
+    monkeypatch.setitem(sys.modules, "msgspec.json", None)
+    with pytest.raises(ModuleNotFoundError), needing_spark():
+        import msgspec.json  # noqa: F401, PLC0415 - the test is that it fails
+
+
+def test_matplotlib_is_missing(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    result = run("backtest", "-s", "a", "-e", "b", "--plot", "c.png")
+    assert result.code == 2
+    assert "pip install 'boolcast[report]'" in result.errors

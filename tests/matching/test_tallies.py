@@ -1,0 +1,66 @@
+"""Counted by ranks or by matches, what is counted is what the reference evaluator accepts."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boolcast.filters.expressions import Filter
+from boolcast.filters.parsing import parse
+from boolcast.matching.counting import CountingMatcher
+from boolcast.matching.inputs import chunks
+from boolcast.matching.live import Entry, LiveSegment
+from boolcast.matching.protocol import Events
+from boolcast.matching.selectivity import Selectivity
+from boolcast.matching.tallies import Tally
+from boolcast.model.arrow import events_from_arrow
+from boolcast.workloads import Auction
+from tests.matching.conformance import json_lines, numbered_lines, tables
+from tests.strategies import events, filters, predicates
+
+
+def tally_of(several: list[Filter]) -> Tally:
+    entries = [Entry(i, f"s{i}", filter, str(filter)) for i, filter in enumerate(several)]
+    return Tally(LiveSegment.of_entries(entries, Selectivity.unknown()))
+
+
+def add(tally: Tally, many: Events) -> None:
+    for chunk in chunks(many):
+        tally.add(chunk)
+
+
+def leaves_and_trees() -> st.SearchStrategy[list[Filter]]:
+    one = predicates(small=True) | predicates() | filters(max_leaves=4, small=True)
+    return st.lists(one, max_size=8)
+
+
+@given(leaves_and_trees(), st.lists(tables(), max_size=3))
+def test_counts_of_columns(several, batches):
+    tally = tally_of(several)
+    seen = [event for table in batches for event in events_from_arrow(table)]
+    for table in batches:
+        add(tally, table)
+    assert tally.events == len(seen)
+    assert tally.matches().tolist() == [sum(map(each.accepts, seen)) for each in several]
+
+
+@given(leaves_and_trees(), st.lists(events(small=True), max_size=5))
+def test_counts_of_lines(several, members):
+    lines = json_lines(members)
+    tally = tally_of(several)
+    add(tally, lines)
+    seen = [event for _, event in numbered_lines(lines)]
+    assert tally.events == len(seen)
+    assert tally.matches().tolist() == [sum(map(each.accepts, seen)) for each in several]
+
+
+def test_the_published_counters_say_the_same():
+    """P1-B5: the counting engine learns by itself what is counted here without it."""
+    auction = Auction(seed=5)
+    engine = CountingMatcher()
+    for number, filter in enumerate(auction.subscription_filters(0, 300)):
+        engine.add(str(number), filter)
+    table = auction.events(0, 2_000)
+    engine.match_batch(table).read_all()
+    learnt = engine.statistics().predicates
+    tally = tally_of([parse(text) for text in learnt])
+    add(tally, table)
+    assert dict(zip(learnt, tally.matches().tolist(), strict=True)) == learnt

@@ -1,0 +1,85 @@
+"""The contenders of `boolcast bench spark` find the same matches, and so does the engine."""
+
+from collections import Counter
+
+import pytest
+
+from boolcast.experiments.choices import SparkPart
+from boolcast.experiments.contenders import auction
+from boolcast.experiments.joins import Tables, fixed_places, hand_split
+from boolcast.experiments.spark_contest import EVENT
+from boolcast.experiments.spark_run import Order, run
+from boolcast.experiments.theta_joins import theta_matched, theta_table
+from boolcast.matching.access import Matcher
+from boolcast.pipeline import workloads
+from boolcast.workloads import Diverse, Workload
+
+SIZE = 400
+EVENTS = 300
+
+
+def expected(workload: Workload, subscriptions: int, events: int) -> Counter[int]:
+    matcher = Matcher()
+    matcher.add_many(workload.subscriptions(0, subscriptions))
+    found = matcher.match_batch(workload.events(0, events)).read_all()
+    return Counter(int(name[1:]) for name in found["subscription"].to_pylist())
+
+
+def counts(frame) -> Counter[int]:
+    rows = frame.groupBy("subscription").count().collect()
+    return Counter({row["subscription"]: row["count"] for row in rows})
+
+
+def test_the_joins_split_by_hand_find_all_matches_once(spark, tmp_path):
+    workload = auction("auction", SIZE, 1)
+    classes = workload.subscriptions(0, SIZE)["class"].to_pylist()
+    filters = list(enumerate(workload.subscription_filters(0, SIZE)))
+    tables = {
+        name: Tables(spark, tmp_path / name).of_shape(
+            [filters[i] for i in range(SIZE) if classes[i] == name], fixed_places(name)
+        )
+        for name in ("S1", "S2", "S3")
+        if (tmp_path / name).mkdir() is None
+    }
+    events = workloads.events(spark, workload, EVENTS, partitions=2).persist()
+    found = counts(hand_split(events, tables))
+    assert found == expected(workload, SIZE, EVENTS)
+    assert {classes[number] for number in found} == {"S1", "S2", "S3"}
+
+
+def test_the_theta_join_finds_all_matches_once(spark, tmp_path):
+    """Its filters have negations, lists, prefixes, null tests, and several ways to match."""
+    workload = Diverse(seed=2)
+    table = theta_table(Tables(spark, tmp_path), enumerate(workload.subscription_filters(0, SIZE)))
+    events = workloads.events(spark, workload, 2 * EVENTS, partitions=2).persist()
+    found = counts(theta_matched(events, table, EVENT))
+    assert found == expected(workload, SIZE, 2 * EVENTS)
+    assert found.total() > 10
+
+
+@pytest.mark.parametrize("part", [SparkPart.CLASS_1, SparkPart.AUCTION, SparkPart.DIVERSE])
+def test_a_part_is_measured(spark, tmp_path, part):
+    """Contenders that disagree would raise."""
+    order = Order(
+        part=part,
+        processors=(0, 1),
+        subscriptions=SIZE,
+        events=EVENTS,
+        theta_subscriptions=SIZE // 4,
+        theta_events=EVENTS,
+        repeats=1,
+        seed=1,
+    )
+    begun: list[str] = []
+    figures = {each.contender: each for each in run(order, tmp_path, begun.append)}
+    assert "boolcast" in figures
+    assert len(begun) == 2 + 2 * len(figures)
+    for each in figures.values():
+        assert each.events_per_second == pytest.approx(each.events / each.seconds)
+        assert each.core_microseconds_per_event
+    if part is SparkPart.DIVERSE:
+        theta = figures["theta join"]
+        assert theta.scaled_events_per_second == pytest.approx(theta.events_per_second / 4)
+    if part is SparkPart.AUCTION:
+        assert figures["joins"].matches_per_event == figures["boolcast"].matches_per_event
+        assert len(list((tmp_path / "auction" / "rows").glob("*.parquet"))) > 0
