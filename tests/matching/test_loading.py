@@ -155,7 +155,8 @@ def test_only_the_first_texts_of_a_form_are_parsed(monkeypatch):
     monkeypatch.setattr(bulk, "parse", parse_and_count)
     texts = [
         f"a in ({n}, {n + 1}) and t > timestamp '2026-01-01T00:00:{n % 60:02}Z' and f = true "
-        f"and not starts_with(b, 'x{n}') and c like '%!_{n}%' escape '!' and d between -{n} and {n}.5"
+        f"and not starts_with(b, 'x{n}') and c like '%!_{n}%' escape '!' "
+        f"and d between -{n} and {n}.5"
         for n in range(100)
     ]
     matcher = Matcher()
