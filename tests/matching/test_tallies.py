@@ -29,7 +29,7 @@ def add(tally: Tally, many: Events) -> None:
 
 def leaves_and_trees() -> st.SearchStrategy[list[Filter]]:
     one = predicates(small=True) | predicates() | filters(max_leaves=4, small=True)
-    return st.lists(one, max_size=8)
+    return st.lists(one, max_size=8, unique_by=str)
 
 
 @given(leaves_and_trees(), st.lists(tables(), max_size=3))

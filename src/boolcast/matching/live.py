@@ -116,9 +116,9 @@ class LiveSegment:
             if any(test.kind == "residual" for test in shape.tests):
                 residuals[slot] = entry.filter
         holders = Holders.sorted(
-            np.array(slot_of),
+            np.array(slot_of, dtype=np.int32),
             len(slots),
-            np.array([entry.sequence for entry in entries]),
+            np.array([entry.sequence for entry in entries], dtype=np.int64),
             pa.array([entry.subscription for entry in entries], pa.string()),
         )
         return cls.of_groups(
