@@ -5,14 +5,18 @@ python -m benchmarks.churn [--subscriptions 1000000] [--removals 100000] [--json
 Filters of the workload `auction` are added as trees, so that no parser is measured. Costs are
 processor time, once of the calls alone and once with the merges in the background. Meanwhile
 another thread matches single events, one in a few milliseconds; how long it had to wait is
-time on the clock, and grows with whatever else runs on the machine.
+time on the clock, and grows with whatever else runs on the machine. How much that is, another
+process tells, which only wakes up as often: its longest delay is no doing of Boolcast.
 """
 
 import argparse
 import gc
 import random
+import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import perf_counter, process_time, sleep, thread_time
 
 import msgspec
@@ -40,6 +44,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     median_match_ms: float
     percentile_99_match_ms: float
     longest_match_ms: float
+    longest_delay_of_machine_ms: float
     segments: tuple[int, ...]
 
 
@@ -70,6 +75,29 @@ class Watcher:
             self.taken.append(perf_counter() - begin)
             self.processor_seconds = thread_time()
             sleep(PAUSE_SECONDS)
+
+
+_SLEEPER = """
+import sys, threading, time
+stop = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
+longest = 0.0
+while not stop.is_set():
+    begin = time.perf_counter()
+    time.sleep({pause})
+    longest = max(longest, time.perf_counter() - begin - {pause})
+print(longest)
+"""
+
+
+@contextmanager
+def sleeper() -> Iterator[Callable[[], float]]:
+    """Another process that sleeps; the call ends it, and says by how much it overslept at most."""
+    code = _SLEEPER.format(pause=PAUSE_SECONDS)
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield lambda: float(process.communicate()[0])
 
 
 class Costs:
@@ -114,14 +142,16 @@ def settle(matcher: Matcher) -> None:
 
 
 def measure(subscriptions: int, removals: int, seed: int) -> Figures:
-    """Add all subscriptions, then remove some of them and add them again, in random order."""
+    """Add all subscriptions, then remove some of them in random order."""
     workload = auction("auction", subscriptions, seed)
     matcher = Matcher()
     events = workload.events(0, EVENTS).to_pylist()
+    # So that every kernel is compiled, or read from numba's cache, outside of the figures.
     for number, filter in enumerate(workload.subscription_filters(0, 2_000)):
         matcher.add(f"s{number}", filter)
     matcher.match(events[0])
-    with Watcher(matcher, events) as watcher:
+    matcher.merge()
+    with sleeper() as longest_delay, Watcher(matcher, events) as watcher:
         adding = Costs(watcher)
         for start in range(2_000, subscriptions, CHUNK):
             count = min(CHUNK, subscriptions - start)
@@ -145,6 +175,7 @@ def measure(subscriptions: int, removals: int, seed: int) -> Figures:
         removing.called(times)
         settle(matcher)
         remove_microseconds = removing.microseconds()
+        delay_ms = 1e3 * longest_delay()
     taken_ms = 1e3 * np.array(watcher.taken)
     return Figures(
         subscriptions=subscriptions,
@@ -158,6 +189,7 @@ def measure(subscriptions: int, removals: int, seed: int) -> Figures:
         median_match_ms=float(np.median(taken_ms)),
         percentile_99_match_ms=float(np.percentile(taken_ms, 99)),
         longest_match_ms=float(taken_ms.max()),
+        longest_delay_of_machine_ms=delay_ms,
         segments=segments,
     )
 

@@ -209,13 +209,18 @@ def test_saved_and_loaded(tmp_path, loaded):
 def test_a_damaged_folder_is_refused(tmp_path, loaded):
     matcher, _ = loaded
     matcher.save(tmp_path)
-    victim = next(tmp_path.glob("segments/*/index.npy"))
-    data = bytearray(victim.read_bytes())
-    data[len(data) // 2] ^= 1
-    victim.chmod(0o644)
-    victim.write_bytes(data)
-    with pytest.raises(StoreError, match=r"index\.npy"):
-        Matcher.load(tmp_path)
+    victims = sorted(tmp_path.glob("segments/*/*.npy"))
+    assert "index" in {victim.stem for victim in victims}
+    for victim in victims:
+        sound = victim.read_bytes()
+        data = bytearray(sound)
+        data[len(data) // 2] ^= 1
+        victim.chmod(0o644)
+        victim.write_bytes(data)
+        with pytest.raises(StoreError, match=victim.name):
+            Matcher.load(tmp_path)
+        victim.write_bytes(sound)
+    assert len(Matcher.load(tmp_path)) == len(matcher)
     with pytest.raises(StoreError):
         Matcher.load(tmp_path / "nothing")
 
