@@ -132,7 +132,7 @@ def _update(resolved: Resolved, bucket: int, job: Job) -> Outcome:
     gone = [places[each] for each in (*loader.subscriptions, *deletions) if each in places]
     held = _bury(held, gone)
     if loader.texts:
-        first = sum(len(each.live.sequence) for each in held)
+        first = max((int(each.live.sequence[-1]) + 1 for each in held), default=0)
         held.append(_Held(loader.segment(first, job.selectivity), None))
     held = _merged(held, job.selectivity)
     rejects = [*resolved.rejects, *(Reject(*each[1:]) for each in loader.rejects)]
