@@ -20,6 +20,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.slow)
+            # The first one waits for Spark, which takes minutes where the machine is busy.
+            item.add_marker(pytest.mark.timeout(600))
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 

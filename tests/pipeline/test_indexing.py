@@ -148,6 +148,16 @@ def test_changes_write_only_what_is_new(spark, store):
     assert 0 < size < whole / 4
 
 
+def test_what_is_built_again_is_not_written_again(spark, store):
+    rows = [(f"s{n}", f"price < {n % 5}") for n in range(200)]
+    build_index(spark.createDataFrame(rows, ROWS), store, buckets=2)
+    before = FolderStore(store).list("segments/")
+    shuffled = spark.createDataFrame(rows[::-1], ROWS).repartition(5)
+    assert build_index(shuffled, store, buckets=2).version == 2
+    assert FolderStore(store).list("segments/") == before
+    assert filters_of(store) == dict(rows)
+
+
 def test_an_old_version_stays_loadable(spark, store):
     build_index(spark.createDataFrame([("a", "x = 1")], ROWS), store)
     apply_changes(spark.createDataFrame([("a", None), ("b", "x = 2")], ROWS), store)

@@ -14,7 +14,7 @@ from boolcast.matching.snapshots import StoredSegment, collect, load, versions
 from boolcast.matching.store import FolderStore
 from boolcast.matching.stored import to_stored
 from boolcast.pipeline import apply_changes, build_index, match
-from tests.pipeline.contents import ROWS, filters_of, pairs
+from tests.pipeline.contents import ROWS, filters_of
 from tests.pipeline.failing import ContestedStore, FullStore
 
 OLD = [("a", "x = 1"), ("b", "x = 2"), ("c", "x = 3")]
@@ -95,22 +95,6 @@ def test_collecting_keeps_what_the_current_version_needs(spark, tmp_path):
     collect(FolderStore(tmp_path), keep=1)
     assert filters_of(tmp_path) == {"a": "x = 2", "c": "x = 3", "d": "x = 4"}
     assert report.rejects.count() == 1
-
-
-def test_many_changes_leave_few_segments_and_few_dead(spark, tmp_path):
-    build_index(spark.createDataFrame(OLD, ROWS), tmp_path)
-    for turn in range(9):
-        rows = [("a", f"x = {turn}"), (f"n{turn}", "x = 1")]
-        apply_changes(spark.createDataFrame(rows, ROWS), tmp_path)
-    matcher = Matcher.load(tmp_path)
-    stats = matcher.stats()
-    assert len(matcher) == 12
-    assert len(stats.segments) <= 6
-    assert stats.dead <= 12
-    events = spark.sql("select 1 id, 1 x")
-    assert [name for _, name in pairs(match(events, tmp_path, event_id="id"))] == [
-        f"n{turn}" for turn in range(9)
-    ]
 
 
 def test_a_damaged_file_is_told_and_nothing_is_matched(spark, tmp_path):

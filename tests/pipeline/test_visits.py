@@ -18,13 +18,14 @@ from boolcast.matching.snapshots import (
     put_segment,
     read_manifest,
 )
-from boolcast.matching.store import FolderStore, Store
+from boolcast.matching.store import Store
 from boolcast.matching.stored import to_stored
 from boolcast.pipeline import visits, workers
 from boolcast.pipeline.matches import groups_of
 from boolcast.pipeline.readings import Source
 from boolcast.pipeline.visits import Visit, count_places, match_lists, match_rows, name_places
 from boolcast.pipeline.workers import open_parts
+from tests.matching.faults import MemoryStore
 
 
 def segment(*filters: str) -> LiveSegment:
@@ -37,8 +38,8 @@ def segment(*filters: str) -> LiveSegment:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return FolderStore(tmp_path_factory.mktemp("index"))
+def store():
+    return MemoryStore()
 
 
 @pytest.fixture(autouse=True)
@@ -122,8 +123,8 @@ def test_an_open_part_is_opened_for_many_events(store, index, monkeypatch):
     assert len(opened) == 3
 
 
-def test_long_lists_are_made_of_few_events_at_a_time(tmp_path, monkeypatch):
-    store = FolderStore(tmp_path)
+def test_long_lists_are_made_of_few_events_at_a_time(monkeypatch):
+    store = MemoryStore()
     live = segment(*(f"x >= -{number}" for number in range(100)))
     publish(store, [to_stored(live)], catalog_of([live]))
     index = index_of(read_manifest(store, 1))

@@ -68,11 +68,13 @@ def resolve(rows: pa.Table, limits: Limits) -> Resolved:
             by_id[subscription] = [known, change]
     changes: list[Change] = []
     duplicates = 0
-    for each in by_id.values():
+    # Sorted, and of equal filters the least text: what comes out does not depend on the order
+    # of rows, so that a segment that is built again is recognised by its checksum.
+    for subscription in sorted(by_id):
+        each = by_id[subscription]
         if isinstance(each, Change):
             changes.append(each)
         elif _ask_for_the_same(each, limits):
-            # The least text, so that the result does not depend on the order of rows.
             changes.append(min(each, key=lambda change: change.filter or ""))
             duplicates += len(each) - 1
         else:
