@@ -9,8 +9,9 @@ version of one. Rows of the same id are told apart in `changes`; what a task doe
 Python, `readings` makes events of them there, `visits` matches them with segments that
 `workers` keeps open.
 
-`frames` names columns, `stores` finds stores by their places. `sessions` makes Spark sessions,
-with a Java from `java`; no other module here does.
+`frames` names columns, `stores` finds stores by their places: folders, or an `object_store`,
+of which a `local_cache` holds copies to be mapped. `sessions` makes Spark sessions, with a Java
+from `java`; no other module here does.
 """
 
 from boolcast.pipeline.indexing import IndexReport, apply_changes, build_index
