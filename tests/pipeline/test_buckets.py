@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
 from boolcast.filters.limits import DEFAULT_LIMITS
@@ -32,10 +33,10 @@ def updated(store, parts: Sequence[Part], changes: Mapping[str, str | None]) -> 
 def held(store, parts: Sequence[Part]) -> dict[str, str]:
     """The subscriptions that are alive, with their filters."""
     return {
-        str(live.subscriptions[slot]): str(live.texts[slot])
+        live.subscriptions[place]: live.texts[slot]
         for live in open_parts(store, parts, 1)
-        for slot in range(len(live.sequence))
-        if live.is_alive(slot)
+        for place, slot in enumerate(live.slots_of(np.arange(len(live))).tolist())
+        if live.is_alive(place)
     }
 
 

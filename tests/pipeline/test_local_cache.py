@@ -102,7 +102,7 @@ def test_what_another_is_fetching_stays(cache):
         started.set()
         go.wait()
 
-    thread = threading.Thread(target=cache.path, args=("a", slowly))
+    thread = threading.Thread(target=cache.path, args=("a", slowly), daemon=True)
     thread.start()
     started.wait()
     cache.path("b", write(b""))

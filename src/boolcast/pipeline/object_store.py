@@ -198,7 +198,7 @@ class ObjectStore:
                 if self._is_marked(key, writer):
                     return True
                 code = _code(error)
-                if code in _TAKEN or isinstance(error, FileExistsError):
+                if code in _TAKEN:
                     return False
                 if code not in _CONFLICT or attempt == _CONFLICTS - 1:
                     raise
