@@ -63,7 +63,7 @@ class S3Server:
         self.requests: list[str] = []
         self._atomic = Lock() if atomic else None
         self._buckets = count()
-        self._moto = DomainDispatcherApplication(create_backend_app)
+        self._moto: Application = DomainDispatcherApplication(create_backend_app)
         self._server = make_server(
             "127.0.0.1", 0, self._serve, threaded=True, request_handler=_QuietHandler
         )

@@ -3,6 +3,7 @@
 All of them run in one worker of pytest-xdist, one after another, and none is fast.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from boolcast.pipeline import session
+from tests.pipeline.cluster import Cluster
+from tests.pipeline.cluster import cluster as run_cluster
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -22,7 +25,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    # Workers import what tests put into stores and tasks.
+    root = str(Path(__file__).parents[2])
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     warehouse = tmp_path_factory.mktemp("warehouse")
     spark = session("local[2]", settings={"spark.sql.warehouse.dir": str(warehouse)})
     yield spark
     spark.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with run_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running

@@ -8,24 +8,7 @@ from boolcast.filters.parsing import parse
 from boolcast.matching.snapshots import versions
 from boolcast.matching.store import FolderStore
 from boolcast.pipeline import apply_changes, build_index
-
-ROWS = "subscription string, filter string"
-
-
-def filters_of(store) -> dict[str, str]:
-    """Every subscription that an index holds, with its filter."""
-    segments = Matcher.load(store)._state.segments
-    return {
-        str(each.subscriptions[slot]): str(each.texts[slot])
-        for each in segments
-        for slot in range(len(each.sequence))
-        if each.is_alive(slot)
-    }
-
-
-def rejected(report) -> dict[str | None, tuple[str | None, str]]:
-    """The rejects by id; where an id has several, the last."""
-    return {row.subscription: (row.filter, row.error) for row in report.rejects.collect()}
+from tests.pipeline.contents import ROWS, filters_of, rejected
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ from boolcast import Matcher
 from boolcast.errors import StoreError, UsageError
 from boolcast.pipeline import apply_changes, build_index, count_matches, match
 from boolcast.workloads import Auction
-
-ROWS = "subscription string, filter string"
+from tests.pipeline.contents import ROWS, pairs
 
 
 @pytest.fixture(scope="module")
@@ -16,42 +15,39 @@ def auction(spark, tmp_path_factory):
     build_index(spark.createDataFrame(workload.subscriptions(0, 3_000)), store, buckets=3)
     events = workload.events(0, 500)
     found = Matcher.load(store).match_batch(events).read_all().to_pydict()
-    pairs = sorted(zip(found["event"], found["subscription"], strict=True))
+    expected = sorted(zip(found["event"], found["subscription"], strict=True))
     numbered = events.append_column("id", [list(range(500))])
-    return store, spark.createDataFrame(numbered).repartition(3), pairs
+    return store, spark.createDataFrame(numbered).repartition(3), expected
 
 
 def test_a_row_for_each_match(auction):
-    store, events, pairs = auction
+    store, events, expected = auction
     found = match(events, store, event_id="id")
     assert found.dtypes == [("id", "bigint"), ("subscription", "string")]
-    assert sorted(map(tuple, found.collect())) == pairs
+    assert pairs(found) == expected
 
 
 def test_a_row_for_each_event(auction):
-    store, events, pairs = auction
+    store, events, expected = auction
     found = match(events, store, event_id="id", form="lists")
     assert found.dtypes == [("id", "bigint"), ("subscriptions", "array<string>")]
-    rows = found.collect()
-    assert sorted(row.id for row in rows) == list(range(500))
-    assert sorted((row.id, name) for row in rows for name in row.subscriptions) == pairs
+    assert sorted(row.id for row in found.collect()) == list(range(500))
+    assert pairs(found) == expected
 
 
 def test_counts(auction):
-    store, events, pairs = auction
+    store, events, expected = auction
     counts = {row.subscription: row.matches for row in count_matches(events, store).collect()}
-    assert sum(counts.values()) == len(pairs)
-    assert all(counts[name] == sum(each == name for _, each in pairs) for _, name in pairs[:50])
+    assert sum(counts.values()) == len(expected)
+    assert all(
+        counts[name] == sum(each == name for _, each in expected) for _, name in expected[:50]
+    )
 
 
 @pytest.mark.parametrize("form", ["rows", "lists"])
 def test_groups_of_segments_give_the_same(auction, form):
-    store, events, pairs = auction
-    found = match(events, store, event_id="id", form=form, memory=1).collect()
-    if form == "lists":
-        assert sorted((row.id, name) for row in found for name in row.subscriptions) == pairs
-    else:
-        assert sorted(map(tuple, found)) == pairs
+    store, events, expected = auction
+    assert pairs(match(events, store, event_id="id", form=form, memory=1)) == expected
 
 
 def test_the_version_is_pinned(spark, tmp_path):

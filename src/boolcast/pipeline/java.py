@@ -66,7 +66,12 @@ def _version(java: Path) -> int | None:
     """The major version; None if it does not run."""
     try:
         told = subprocess.run(  # noqa: S603 - the machine's own Java
-            [java, "-version"], capture_output=True, text=True, timeout=60, check=True
+            [java, "-version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=60,
+            check=True,
         ).stderr
     except (OSError, subprocess.SubprocessError):
         return None
@@ -75,7 +80,11 @@ def _version(java: Path) -> int | None:
 
 
 def _wrapped(java: Path) -> Path:
-    """A folder whose bin/java starts the given one without the module."""
+    """A folder whose bin/java starts the given one without the module.
+
+    The given one's own where no such script can run: on Windows, or from a temporary folder
+    that is mounted without the right to. Only a packaged Java does not start then.
+    """
     if os.name == "nt":
         return java.parent.parent
     script = _SCRIPT.format(java=shlex.quote(str(java)))
@@ -85,4 +94,4 @@ def _wrapped(java: Path) -> Path:
     target.parent.mkdir()
     target.write_text(script, encoding="utf-8")
     target.chmod(0o755)
-    return home
+    return home if os.access(target, os.X_OK) else java.parent.parent

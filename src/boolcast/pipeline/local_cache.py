@@ -47,12 +47,15 @@ class LocalCache:
                     partial.rename(target)
                 finally:
                     partial.unlink(missing_ok=True)
+                _mark_used(target)
             self._evict()
+            break
         return target
 
     def forget(self, key: str) -> None:
         """Remove the copy, so that the next `path` fetches it anew."""
-        (self.folder / key).unlink(missing_ok=True)
+        with suppress(FileNotFoundError, NotADirectoryError):
+            (self.folder / key).unlink()
 
     def _evict(self) -> None:
         files = sorted(self._files())

@@ -8,7 +8,7 @@ is refused.
 Three traps of conditional writes are taken care of:
 
 - A write whose answer was lost is sent again by the client, and refused because of itself. So
-  every object carries a token of its writer, which tells after an error whose it is.
+  every object carries a mark of its writer, which tells after an error whose it is.
 - S3 may answer 409 to writers at the same time, which says nothing: ask again.
 - From 100 MB on s3fs uploads in parts, and the condition is tested when they are put together.
 """
@@ -37,7 +37,7 @@ CACHE_BYTES_VARIABLE: Final = "BOOLCAST_CACHE_BYTES"
 CACHE_BYTES: Final = 16 * 2**30
 
 _PROBE: Final = ".boolcast"  # no name in a store begins with a dot
-_TOKEN: Final = "boolcast-put"
+_WRITER: Final = "boolcast-writer"
 _TAKEN: Final = {"PreconditionFailed", "412"}
 _CONFLICT: Final = {"ConditionalRequestConflict", "OperationAborted", "409"}
 _CONFLICTS: Final = 6
@@ -190,15 +190,15 @@ class ObjectStore:
         _proven.add(self)
 
     def _create(self, key: str, data: bytes) -> bool:
-        token = os.urandom(16).hex()
+        writer = os.urandom(16).hex()
         for attempt in range(_CONFLICTS):
             try:
-                self._files.pipe_file(key, data, mode="create", Metadata={_TOKEN: token})
+                self._files.pipe_file(key, data, mode="create", Metadata={_WRITER: writer})
             except Exception as error:
-                if self._is_marked(key, token):
+                if self._is_marked(key, writer):
                     return True
                 code = _code(error)
-                if code in _TAKEN:
+                if code in _TAKEN or isinstance(error, FileExistsError):
                     return False
                 if code not in _CONFLICT or attempt == _CONFLICTS - 1:
                     raise
@@ -207,10 +207,10 @@ class ObjectStore:
                 return True
         raise AssertionError  # the last attempt returns or raises
 
-    def _is_marked(self, key: str, token: str) -> bool:
-        """True if the object is there and carries the token; False too if nobody can tell."""
+    def _is_marked(self, key: str, writer: str) -> bool:
+        """True if the object is there and carries the mark; False too if nobody can tell."""
         try:
-            found: bool = self._files.metadata(key).get(_TOKEN) == token
+            found: bool = self._files.metadata(key).get(_WRITER) == writer
         except Exception:  # noqa: BLE001 - the error that led here says more
             return False
         return found

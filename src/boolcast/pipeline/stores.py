@@ -2,7 +2,6 @@
 
 import os
 import re
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import fsspec
@@ -20,19 +19,17 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//|:)")
 def open_store(place: Place) -> Store:
     """The store at a path, a `file://` URL or the URL of an object store; a store is itself.
 
+    A path becomes absolute: stores travel to executors, whose working folder is another.
     Raises UsageError for a protocol that nobody knows, or whose package is not installed, and
-    StoreError for one in which an index cannot be kept safely. Nothing is read yet. A folder is
-    told absolutely: the store travels to executors, whose working folder is another.
+    StoreError for one in which an index cannot be kept safely. Nothing is read yet.
     """
-    if isinstance(place, os.PathLike):
-        return FolderStore(Path(place).absolute())
-    if not isinstance(place, str):
-        return store_at(place)
-    match = _URL.match(place)
-    if match is None or match[1] == "file":
-        return FolderStore(Path(_path(place) if match else place).absolute())
-    _check_protocol(place, match[1])
-    return ObjectStore(place)
+    if isinstance(place, str) and (match := _URL.match(place)):
+        if match[1] != "file":
+            _check_protocol(place, match[1])
+            return ObjectStore(place)
+        place = _path(place)
+    store = store_at(place)
+    return FolderStore(store.folder.absolute()) if isinstance(store, FolderStore) else store
 
 
 def _path(url: str) -> str:
