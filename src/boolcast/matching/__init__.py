@@ -10,5 +10,6 @@ segment of arrays (`segments`), with cuts chosen by `selectivity`. `live` adds t
 dead; `merging` says when segments become one. `encoding` turns events into ranks, `inputs`
 and `numbering` read many of them, `searching` runs the kernel. `kernels` alone imports numba.
 
-`store`, `snapshots` and `stored` keep an index in a folder, version by version.
+`store`, `snapshots` and `stored` keep an index in a folder, version by version; `catalog` says
+what the segments of a version are, some of which may only list the dead of others.
 """

@@ -188,7 +188,9 @@ def _publish(
 
 def _run(rows: DataFrame, buckets: int, job: Job) -> list[Outcome]:
     """Update every bucket that has rows, and return what came of it: one small row for each."""
-    bucket = F.pmod(F.xxhash64("subscription"), F.lit(buckets)).cast("int")
+    # Rows without an id are rejected, in whatever bucket; all in one would be too many.
+    key = F.coalesce("subscription", "filter")
+    bucket = F.pmod(F.xxhash64(key), F.lit(buckets)).cast("int")
     outcomes = (
         rows.withColumn("bucket", bucket)
         .repartitionById(buckets, "bucket")

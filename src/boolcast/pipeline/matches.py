@@ -31,10 +31,11 @@ from boolcast.pipeline.stores import Place, open_store
 from boolcast.pipeline.visits import (
     Form,
     Visit,
-    count_subscriptions,
+    count_slots,
     find_problems,
     match_lists,
     match_rows,
+    name_slots,
 )
 
 MEMORY: Final = 8 << 30
@@ -140,8 +141,9 @@ def count_matches(
     They are counted where they are found: far cheaper than to move and group the matches.
     """
     frame, visit = planned(events, store, None, version, json, schema, memory)
-    partial_counts = frame.mapInArrow(partial(count_subscriptions, visit=visit), COUNTS)
-    return partial_counts.groupBy("subscription").agg(F.sum("matches").alias("matches"))
+    slots = frame.mapInArrow(partial(count_slots, visit=visit), "slot long, matches long")
+    summed = slots.groupBy("slot").agg(F.sum("matches").alias("matches"))
+    return summed.mapInArrow(partial(name_slots, visit=visit), COUNTS)
 
 
 _PROBLEM: Final = (StructField("event", StringType()), StructField("error", StringType()))

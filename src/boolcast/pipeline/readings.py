@@ -13,6 +13,9 @@ from boolcast.model.events import Event
 from boolcast.model.schemas import Schema
 from boolcast.model.values import EventValue
 
+_OBJECTS: Final = 8
+"""About how many times larger an event is in Python's objects than in JSON."""
+
 NULL_EVENT: Final = "the event is null"
 
 
@@ -31,11 +34,7 @@ class Reading(NamedTuple):
     chunk: Chunk
     problems: dict[int, str]
     texts: pa.Array | None
-
-    @property
-    def rows(self) -> int:
-        """How many events, malformed ones included."""
-        return len(self.ids)
+    nbytes: int
 
 
 def read(batch: pa.RecordBatch, source: Source) -> Reading:
@@ -44,9 +43,9 @@ def read(batch: pa.RecordBatch, source: Source) -> Reading:
     if source.is_json:
         texts = batch.column(1)
         chunk, problems = _read_json(texts.cast(pa.binary()).to_pylist(), source)
-        return Reading(ids, chunk, problems, texts)
+        return Reading(ids, chunk, problems, texts, _OBJECTS * batch.nbytes)
     chunk, problems = _read_columns(batch, source.attributes)
-    return Reading(ids, chunk, problems, None)
+    return Reading(ids, chunk, problems, None, batch.nbytes)
 
 
 def _read_columns(batch: pa.RecordBatch, names: Sequence[str]) -> tuple[Chunk, dict[int, str]]:

@@ -6,7 +6,7 @@ Python once, in contrast to a plan that reads them for each group, and a group t
 before is mapped again in no time.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -25,14 +25,17 @@ Form = Literal["rows", "lists"]
 _KEPT: Final = 3
 """How many versions of an index a worker keeps open."""
 
-_GATHERED: Final = {"rows": 1 << 18, "lists": 1 << 15, "counts": 1 << 18}
-"""How many events a task gathers where there are several groups."""
+_GATHERED: Final = 1 << 28
+"""How many bytes of events a task gathers where there are several groups."""
 
-_MATCHES: Final = 1 << 20
-"""About how many matches are held at a time."""
+_MATCHES: Final = 1 << 22
+"""About how many matches are held at a time where they become lists."""
 
 _LISTED: Final = 1 << 10
 """With how many events a task begins to make lists; then it knows how long they are."""
+
+
+_SLOT_BITS: Final = 32
 
 
 class Visit(NamedTuple):
@@ -54,7 +57,7 @@ class _Found(NamedTuple):
     """Matches of one reading with one segment: rows of its chunk, and slots."""
 
     reading: int
-    place: tuple[int, int]
+    segment: int
     live: LiveSegment
     rows: NDArray[np.int64]
     slots: NDArray[np.int32]
@@ -62,7 +65,7 @@ class _Found(NamedTuple):
 
 def match_rows(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
     """A row for each match, and for each malformed event if they are asked for."""
-    for readings in _gathered(_readings(batches, visit.source), visit, _GATHERED["rows"]):
+    for readings in _gathered(_readings(batches, visit.source), visit, _is_full):
         for found in _visited(readings, visit):
             reading = readings[found.reading]
             rows = pa.array(reading.chunk.numbers[found.rows])
@@ -74,7 +77,7 @@ def match_rows(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[p
 def match_lists(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
     """A row for each event, with a list of its matches."""
     paced = _Paced(batches, visit.source)
-    for readings in _gathered(paced, visit, _GATHERED["lists"]):
+    for readings in _gathered(paced, visit, paced.is_full):
         found: list[list[tuple[NDArray[np.int64], pa.Array]]] = [[] for _ in readings]
         for each in _visited(readings, visit):
             subscriptions = each.live.dictionary().take(pa.array(each.slots))
@@ -86,26 +89,46 @@ def match_lists(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[
         yield from _problems(readings, visit, "subscriptions", _LIST)
 
 
-def count_subscriptions(
-    batches: Iterable[pa.RecordBatch], *, visit: Visit
-) -> Iterator[pa.RecordBatch]:
-    """For each subscription that matches at all, how many events of the partition it accepts."""
-    counts: dict[tuple[int, int], NDArray[np.int64]] = {}
-    for readings in _gathered(_readings(batches, visit.source), visit, _GATHERED["counts"]):
+def count_slots(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
+    """For each slot that matches at all, how many events of the partition it accepts.
+
+    A slot is told by one number, its segment's place among all in the upper half: integers are
+    summed and moved much faster than ids.
+    """
+    counts: dict[int, NDArray[np.int64]] = {}
+    for readings in _gathered(_readings(batches, visit.source), visit, _is_full):
         for found in _visited(readings, visit):
             more = np.bincount(found.slots, minlength=len(found.live.sequence))
-            known = counts.get(found.place)
+            known = counts.get(found.segment)
             if known is None:
-                counts[found.place] = more
+                counts[found.segment] = more
             else:
                 known += more
-    for group, parts in enumerate(visit.groups):
-        for number, live in enumerate(open_parts(visit.store, parts, visit.keep)):
-            matches = counts.get((group, number))
-            if matches is not None:
-                slots = np.flatnonzero(matches)
-                arrays = [live.dictionary().take(pa.array(slots)), pa.array(matches[slots])]
-                yield pa.record_batch(arrays, names=["subscription", "matches"])
+    for segment, matches in counts.items():
+        slots = np.flatnonzero(matches)
+        arrays = [pa.array(slots | segment << _SLOT_BITS), pa.array(matches[slots])]
+        yield pa.record_batch(arrays, names=["slot", "matches"])
+
+
+def name_slots(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
+    """The subscriptions of slots that `count_slots` told. Holds all slots of the partition."""
+    present = [batch for batch in batches if batch.num_rows]
+    if not present:
+        return
+    told = pa.Table.from_batches(present).sort_by("slot")
+    slots = told.column("slot").to_numpy()
+    first = 0
+    for parts in visit.groups:
+        limits = np.arange(first, first + len(parts) + 1) << _SLOT_BITS
+        ends = np.searchsorted(slots, limits).tolist()
+        first += len(parts)
+        if ends[0] == ends[-1]:
+            continue
+        segments = open_parts(visit.store, parts, visit.keep)
+        for live, limit, begin, end in zip(segments, limits, ends, ends[1:], strict=False):
+            names = live.dictionary().take(pa.array(slots[begin:end] - limit))
+            matches = told.column("matches").slice(begin, end - begin).combine_chunks()
+            yield pa.record_batch([names, matches], names=["subscription", "matches"])
 
 
 def find_problems(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
@@ -132,30 +155,35 @@ class _Paced:
         for batch in self._batches:
             start = 0
             while start < batch.num_rows:
-                piece = batch.slice(start, self._length())
+                piece = batch.slice(start, self._room())
                 start += piece.num_rows
                 self._events += piece.num_rows
                 yield read(piece, self._source)
 
-    def _length(self) -> int:
+    def is_full(self, gathered: Sequence[Reading]) -> bool:
+        """True if the matches of more events could not be held."""
+        return sum(len(reading.ids) for reading in gathered) >= self._room()
+
+    def _room(self) -> int:
+        """For how many events there is room, by those before; it grows with what is known."""
         if not self._events:
             return _LISTED
         each = max(self.matches / self._events, 1)
         return max(1, min(int(_MATCHES / each), 4 * self._events))
 
 
+def _is_full(gathered: Sequence[Reading]) -> bool:
+    return sum(reading.nbytes for reading in gathered) >= _GATHERED
+
+
 def _gathered(
-    readings: Iterable[Reading], visit: Visit, events: int
+    readings: Iterable[Reading], visit: Visit, is_full: Callable[[Sequence[Reading]], bool]
 ) -> Iterator[Sequence[Reading]]:
     """One reading at a time, or many where the groups would be opened for each."""
-    if len(visit.groups) == 1:
-        for reading in readings:
-            yield [reading]
-        return
     gathered: list[Reading] = []
     for reading in readings:
         gathered.append(reading)
-        if sum(each.rows for each in gathered) >= events:
+        if len(visit.groups) == 1 or is_full(gathered):
             yield gathered
             gathered = []
     if gathered:
@@ -163,9 +191,10 @@ def _gathered(
 
 
 def _visited(readings: Sequence[Reading], visit: Visit) -> Iterator[_Found]:
-    for group, parts in enumerate(visit.groups):
-        for number, live in enumerate(open_parts(visit.store, parts, visit.keep)):
-            for place, (_, chunk, _, _) in enumerate(readings):
+    first = 0
+    for parts in visit.groups:
+        for segment, live in enumerate(open_parts(visit.store, parts, visit.keep), first):
+            for place, (_, chunk, *_) in enumerate(readings):
                 encoded = chunk.columns.encode(live.spaces, live.segment.text_columns)
                 for hits in search(live, encoded, 0):
                     rows, slots = hits.events, hits.slots
@@ -173,7 +202,8 @@ def _visited(readings: Sequence[Reading], visit: Visit) -> Iterator[_Found]:
                         stands = settled(live, chunk.event, hits)
                         rows, slots = rows[stands], slots[stands]
                     if len(slots):
-                        yield _Found(place, (group, number), live, rows, slots)
+                        yield _Found(place, segment, live, rows, slots)
+        first += len(parts)
 
 
 _LIST: Final = pa.list_(pa.string())
@@ -199,7 +229,7 @@ def _problems(
     """The malformed events; `name` is the column of matches, where there is one."""
     if not visit.with_problems:
         return
-    for ids, _, problems, texts in readings:
+    for ids, _, problems, texts, _ in readings:
         if problems:
             rows = pa.array(problems)
             nothing = pa.nulls(len(rows), pa.string())
