@@ -19,13 +19,15 @@ from boolcast.matching.store import Store
 from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, file_names, unwritable
 from boolcast.pipeline.matches import FORMS
 from boolcast.pipeline.readings import readable
-from boolcast.pipeline.visits import Form, Visit
+from boolcast.pipeline.visits import Form, Visit, match_lists, match_rows_encoded
 
 REPORT: Final = "table string, name string, rows long, bytes long"
 EVENTS: Final = "events"
 """In the reports of a task: how many events it has seen, beside the files of the two tables."""
 
 NO_ID: Final = "the event has no id"
+
+_TASKS: Final = {"rows": match_rows_encoded, "lists": match_lists}
 
 _FILE_ROWS: Final = 4_000_000
 """Of so many rows a file is made, which a task holds in memory."""
@@ -50,12 +52,12 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         matches, dead_letters = (self._table(table) for table in (MATCHES, DEAD_LETTERS))
         named = _Named(batches, self.visit, dead_letters)
-        match_events, column = FORMS[self.form]
+        column = FORMS[self.form][1].name
         visit = self.visit._replace(with_problems=True)
-        for rows in match_events(named, visit=visit):
+        for rows in _TASKS[self.form](named, visit=visit):
             # A batch of the task holds either matches or malformed events.
             if rows.column("error").null_count:
-                matches.add(rows.select([visit.id_name, column.name]))
+                matches.add(rows.select([visit.id_name, column]))
             else:
                 dead_letters.add(rows.select([visit.id_name, "event", "error"]))
         matches.close()
@@ -129,8 +131,15 @@ class _Table:
         if not self._waiting:
             return
         buffer = BytesIO()
-        # Without Arrow's own schema, or readers would get dictionaries back, which Spark refuses.
-        with pq.ParquetWriter(buffer, self._waiting[0].schema, store_schema=False) as writer:
+        schema = self._waiting[0].schema
+        with pq.ParquetWriter(
+            buffer,
+            schema,
+            # Without Arrow's own schema, or readers get dictionaries back, which Spark refuses.
+            store_schema=False,
+            # Of the first and last subscription nobody makes use, and they cost half the write.
+            write_statistics=[name for name in schema.names if not name.startswith("subscr")],
+        ) as writer:
             for rows in self._waiting:
                 writer.write_batch(rows)
         data = buffer.getvalue()
