@@ -175,6 +175,19 @@ def test_columns_that_files_lack_are_missing_attributes(spark, scene):
     assert found == expected
 
 
+def test_matches_as_lists(spark, scene):
+    scene.save(cheap="price < 2")
+    scene.put("a", [*map(event, range(3)), {"price": 1.0}])
+    scene.run(spark, form="lists")
+    found = read_matches(spark, scene.output).orderBy("id").collect()
+    assert [(row.id, sorted(row.subscriptions), row.version, row.batch) for row in found] == [
+        (0, ["all", "cheap"], 1, 0),
+        (1, ["all", "cheap"], 1, 0),
+        (2, ["all"], 1, 0),
+    ]
+    assert read_dead_letters(spark, scene.output).count() == 1
+
+
 def test_without_an_index_nothing_starts(spark, scene):
     with pytest.raises(StoreError, match="there is no index in"):
         scene.run(spark)

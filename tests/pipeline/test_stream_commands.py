@@ -15,7 +15,6 @@ from boolcast.pipeline import read_batches
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 from tests.pipeline.streams import ALL, SCHEMA, Scene, event
 
-
 SPARK = {"master": "local[1,4]", "settings": {"spark.driver.memory": "512m"}}
 
 

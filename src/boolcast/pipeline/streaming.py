@@ -6,6 +6,8 @@ module drives them. All of it is as durable as the checkpoint: Spark does not sy
 it outlives the death of any process, but on a local disk not a loss of power.
 """
 
+import errno
+import os
 import re
 from collections import deque
 from threading import Event
@@ -211,7 +213,18 @@ _CAUSES: Final = {each.__name__: each for each in (OutputError, StoreError, Stre
 _CAUSE: Final = re.compile(rf"boolcast\.errors\.({'|'.join(_CAUSES)}): ([^\n]*)")
 
 
+_NO_SPACE: Final = os.strerror(errno.ENOSPC)
+
+
 def _cause(error: PySparkException) -> BoolcastError | None:
-    """The error that a task ended with: only its text comes back from there."""
-    found = _CAUSE.search(str(error))
-    return _CAUSES[found[1]](found[2]) if found else None
+    """The error that a task ended with, of which only the text comes back, or a full disk."""
+    text = str(error)
+    found = _CAUSE.search(text)
+    if found:
+        return _CAUSES[found[1]](found[2])
+    if _NO_SPACE in text:
+        return OutputError(
+            f"Spark cannot write the checkpoint, or its own scratch files: {_NO_SPACE}. What is "
+            "published is whole; once this is mended, start the stream again and it goes on"
+        )
+    return None
