@@ -29,8 +29,8 @@ NO_ID: Final = "the event has no id"
 
 _TASKS: Final = {"rows": match_rows_encoded, "lists": match_lists}
 
-_FILE_ROWS: Final = 4_000_000
-"""Of so many rows a file is made, which a task holds in memory."""
+FILE_BYTES: Final = 64 << 20
+"""When a task holds so many bytes of results, before compression, it makes a file of them."""
 
 _REPORT: Final = pa.schema(
     [("table", pa.string()), ("name", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())]
@@ -113,18 +113,15 @@ class _Table:
         self._table = table
         self._names = file_names(table, batch)
         self._constants = {"version": version, "batch": batch}
-        self._rows = 0
+        self._bytes = 0
         self._waiting: list[pa.RecordBatch] = []
 
     def add(self, rows: pa.RecordBatch) -> None:
         if not rows.num_rows:
             return
-        for name, value in self._constants.items():
-            column = pa.repeat(pa.scalar(value, pa.int64()), rows.num_rows)
-            rows = rows.append_column(name, column)
         self._waiting.append(_compact(rows))
-        self._rows += rows.num_rows
-        if self._rows >= _FILE_ROWS:
+        self._bytes += self._waiting[-1].nbytes
+        if self._bytes >= FILE_BYTES:
             self.close()
 
     def close(self) -> None:
@@ -132,6 +129,8 @@ class _Table:
             return
         buffer = BytesIO()
         schema = self._waiting[0].schema
+        for name in self._constants:
+            schema = schema.append(pa.field(name, pa.int64()))
         with pq.ParquetWriter(
             buffer,
             schema,
@@ -141,7 +140,8 @@ class _Table:
             write_statistics=[name for name in schema.names if not name.startswith("subscr")],
         ) as writer:
             for rows in self._waiting:
-                writer.write_batch(rows)
+                constants = (pa.repeat(each, len(rows)) for each in self._constants.values())
+                writer.write_batch(pa.record_batch([*rows.columns, *constants], schema=schema))
         data = buffer.getvalue()
         name = next(self._names)
         try:
@@ -150,9 +150,14 @@ class _Table:
             raise unwritable(self._store, "write", error) from error
         assert is_put, "file names are random"
         self.reports.append(
-            {"table": self._table, "name": name, "rows": self._rows, "bytes": len(data)}
+            {
+                "table": self._table,
+                "name": name,
+                "rows": sum(rows.num_rows for rows in self._waiting),
+                "bytes": len(data),
+            }
         )
-        self._rows = 0
+        self._bytes = 0
         self._waiting = []
 
 
