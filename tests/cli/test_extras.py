@@ -15,6 +15,8 @@ def without_spark(monkeypatch):
             name in {"boolcast.cli.backtest_report", "boolcast.cli.spark_report"}
         ):
             monkeypatch.delitem(sys.modules, name)
+            package, _, module = name.rpartition(".")
+            monkeypatch.delattr(sys.modules.get(package), module, raising=False)
     # What is None cannot be imported.
     monkeypatch.setitem(sys.modules, "pyspark", None)
 

@@ -64,7 +64,7 @@ def _bare(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("_bare")
 def test_without_a_master_spark_is_local():
     options = sessions._with_own_java({}, None)
-    assert options["spark.master"] == "local[*]"
+    assert options["spark.master"] == "local[*,4]"
     assert options["spark.driver.host"] == "127.0.0.1"
     assert os.environ["JAVA_HOME"]
 
@@ -104,7 +104,7 @@ def test_a_configured_master_is_left_to_spark(tmp_path, monkeypatch, arguments, 
 def test_other_configuration_names_no_master(tmp_path, monkeypatch):
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf spark.executor.memory=1g pyspark-shell")
     (tmp_path / "spark-defaults.conf").write_text("# spark.master yarn\nspark.ui.enabled true\n")
-    assert sessions._with_own_java({}, None)["spark.master"] == "local[*]"
+    assert sessions._with_own_java({}, None)["spark.master"] == "local[*,4]"
 
 
 def test_a_remote_spark_has_no_other_master(monkeypatch):

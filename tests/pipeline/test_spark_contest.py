@@ -58,8 +58,10 @@ def test_the_theta_join_finds_all_matches_once(spark, tmp_path):
 
 
 @pytest.mark.parametrize("part", [SparkPart.CLASS_1, SparkPart.AUCTION, SparkPart.DIVERSE])
-def test_a_part_is_measured(spark, tmp_path, part):
+def test_a_part_is_measured(spark, tmp_path, monkeypatch, part):
     """Contenders that disagree would raise."""
+    # The one that is there has other settings.
+    monkeypatch.setattr("boolcast.experiments.spark_run.session", lambda *_, **__: spark)
     order = Order(
         part=part,
         processors=(0, 1),

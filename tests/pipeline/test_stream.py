@@ -2,6 +2,8 @@
 
 import json
 import time
+from datetime import datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +16,7 @@ from boolcast.matching.snapshots import versions
 from boolcast.matching.store import FolderStore
 from boolcast.pipeline import (
     collect,
+    delivery,
     read_batches,
     read_dead_letters,
     read_matches,
@@ -173,6 +176,57 @@ def test_columns_that_files_lack_are_missing_attributes(spark, scene):
     found = {(row["id"], row["subscription"]) for row in scene.rows()}
     expected = {(1, "cheap"), (2, "cheap"), (2, "untitled"), *((each, "all") for each in (1, 2, 3))}
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("timestamp", datetime(1970, 1, 1, 0, 0, 3)),  # noqa: DTZ001 - as Spark gives it
+        ("decimal(10,2)", Decimal("3.00")),
+        ("struct<number: long>", Row(number=3)),
+    ],
+)
+def test_an_id_of_any_type(spark, scene, kind, expected):
+    scene.save()
+    scene.put("a", [event(3)])
+    id_text = "named_struct('number', id)" if kind.startswith("struct") else f"cast(id as {kind})"
+    stream = scene.start(scene.source(spark).selectExpr(f"{id_text} as id", "price"))
+    stream.wait()
+    (row,) = read_matches(spark, scene.output).collect()
+    assert (row.id, row.subscription) == (expected, "all")
+
+
+def test_large_results_become_several_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(delivery, "FILE_BYTES", 1_000)
+    table = delivery._Table(FolderStore(tmp_path), "matches", 7, 2)
+    rows = pa.RecordBatch.from_pydict(
+        {
+            "id": pa.array(range(100)),
+            "subscription": pa.array(["a", "b"] * 50).dictionary_encode(),
+        }
+    )
+    for _ in range(3):
+        table.add(rows)
+    table.close()
+    assert [report["rows"] for report in table.reports] == [100, 100, 100]
+    for report in table.reports:
+        read = pq.read_table(tmp_path / str(report["name"]))
+        assert read.column("subscription").to_pylist() == ["a", "b"] * 50
+        assert set(read.column("version").to_pylist()) == {2}
+        assert set(read.column("batch").to_pylist()) == {7}
+
+
+def test_matches_as_lists(spark, scene):
+    scene.save(cheap="price < 2")
+    scene.put("a", [*map(event, range(3)), {"price": 1.0}])
+    scene.run(spark, form="lists")
+    found = read_matches(spark, scene.output).orderBy("id").collect()
+    assert [(row.id, sorted(row.subscriptions), row.version, row.batch) for row in found] == [
+        (0, ["all", "cheap"], 1, 0),
+        (1, ["all", "cheap"], 1, 0),
+        (2, ["all"], 1, 0),
+    ]
+    assert read_dead_letters(spark, scene.output).count() == 1
 
 
 def test_without_an_index_nothing_starts(spark, scene):

@@ -15,6 +15,8 @@ from boolcast.pipeline import read_batches
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 from tests.pipeline.streams import ALL, SCHEMA, Scene, event
 
+SPARK = {"master": "local[1,4]", "settings": {"spark.driver.memory": "512m"}}
+
 
 @pytest.fixture
 def scene(tmp_path):
@@ -38,13 +40,6 @@ def configuration(scene, **changed):
             "path": str(scene.events),
             "schema": SCHEMA,
             "options": {"maxFilesPerTrigger": 1},
-        },
-        "spark": {
-            "master": "local[1,4]",
-            "settings": {
-                "spark.driver.memory": "512m",
-                "spark.sql.warehouse.dir": str(scene.folder),
-            },
         },
         **changed,
     }
@@ -146,7 +141,7 @@ def test_a_signal_stops_after_the_batch(scene, number):
     scene.save(cheap="price < 10")
     scene.put("a", map(event, range(20)))
     process = subprocess.Popen(
-        [*BOOLCAST, "stream", configuration(scene), "--json"],
+        [*BOOLCAST, "stream", configuration(scene, spark=SPARK), "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -23,8 +23,9 @@ Order = Annotated[
         help="Of several rows of a subscription, the one with its greatest value counts.",
     ),
 ]
-Master = Annotated[str, typer.Option(metavar="URL", help="Where Spark runs.")]
-DEFAULT_MASTER = "local[*,4]"
+Master = Annotated[
+    str | None, typer.Option(metavar="URL", help="Where Spark runs.", show_default="here")
+]
 
 
 @index.callback()
@@ -53,7 +54,7 @@ def build(
     place: Place,
     subscriptions: Annotated[str, typer.Argument(metavar="FILE", help="Subscriptions.")],
     order: Order = None,
-    master: Master = DEFAULT_MASTER,
+    master: Master = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish a version that holds exactly the given subscriptions.
@@ -82,7 +83,7 @@ def apply(
     place: Place,
     changes: Annotated[str, typer.Argument(metavar="FILE", help="Changes.")],
     order: Order = None,
-    master: Master = DEFAULT_MASTER,
+    master: Master = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish a version with changes to the newest one.

@@ -45,13 +45,13 @@ class VersionReport(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def build(place: str, file: str, *, order: str | None, master: str, as_json: bool) -> int:
+def build(place: str, file: str, *, order: str | None, master: str | None, as_json: bool) -> int:
     """Build a version; gives how many rows were rejected."""
     with spark_session(master, "boolcast index") as spark:
         return _report(build_index(_read(spark, file, order), place, order=order), as_json)
 
 
-def apply(place: str, file: str, *, order: str | None, master: str, as_json: bool) -> int:
+def apply(place: str, file: str, *, order: str | None, master: str | None, as_json: bool) -> int:
     """Change the newest version; gives how many rows were rejected."""
     with spark_session(master, "boolcast index") as spark:
         return _report(apply_changes(_read(spark, file, order), place, order=order), as_json)

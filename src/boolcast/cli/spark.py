@@ -11,7 +11,7 @@ from boolcast.pipeline import session
 
 @contextmanager
 def spark_session(
-    master: str, name: str, settings: Mapping[str, str] | None = None
+    master: str | None, name: str, settings: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
     """A session that ends with the command; one that was there before is taken up and left."""
     is_ours = SparkSession.getActiveSession() is None

@@ -49,7 +49,7 @@ def stream(
       [source.options]              # those of the format
       maxFilesPerTrigger = 100
       [spark]
-      master = "local[*,4]"         # or spark://host:7077
+      master = "local[*,4]"         # all cores, a task tried 4 times; or spark://host:7077
       [spark.settings]
       "spark.driver.memory" = "2g"
 

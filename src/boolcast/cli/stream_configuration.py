@@ -22,9 +22,9 @@ class SourceConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
 
 
 class SparkConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where Spark runs; a local one tries a task four times, as a cluster does."""
+    """Where Spark runs: as `pipeline.session` has it, unless there is a master."""
 
-    master: str = "local[*,4]"
+    master: str | None = None
     settings: dict[str, Option] = {}
 
 

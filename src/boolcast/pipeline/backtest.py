@@ -123,10 +123,11 @@ def _reach(
         for encoded in batch.column(0).to_pylist():
             part = msgspec.msgpack.decode(encoded, type=Part)
             for live in open_parts(store, [part], 1):
+                slots = live.slots_of(np.arange(len(live)))
                 columns = [
-                    pa.array(live.subscriptions, pa.string()),
-                    pa.array(live.texts, pa.string()),
-                    pa.array(reach(live, selectivity)),
+                    live.subscriptions.array.cast(pa.string()),
+                    live.texts.array.take(pa.array(slots)).cast(pa.string()),
+                    pa.array(reach(live, selectivity)[slots]),
                 ]
                 yield pa.record_batch(columns, schema=_REACH_SCHEMA)
 
@@ -136,7 +137,7 @@ def reach(live: LiveSegment, selectivity: Selectivity) -> NDArray[np.float64]:
 
     A filter that accepts nothing at all has no cut, and is never looked at.
     """
-    shares = np.zeros(len(live.sequence))
+    shares = np.zeros(len(live.texts))
     for group in live.groups:
         shares[group.slots] = np.minimum(cut_shares(group, live.spaces, selectivity), 1.0)
     return shares

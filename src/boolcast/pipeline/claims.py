@@ -16,7 +16,6 @@ from boolcast.matching.store import Store
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.ledger import Identity, Ledger, checkpoint_name
 from boolcast.pipeline.matches import FORMS, planned
-from boolcast.pipeline.stores import open_store
 from boolcast.pipeline.visits import Form, Visit
 
 _TAKEN: Final = ("subscription", "subscriptions", "version", "batch", "event", "error")
@@ -53,11 +52,11 @@ def check_columns(events: DataFrame, settings: Settings, version: int) -> None:
     settings.plan(events, version)
 
 
-def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: str) -> None:
+def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: Store) -> None:
     """Take the output for this stream. Raises StreamError if it is another's."""
     matches, dead_letters = _tables(events[settings.event_id], settings.form)
     wanted = Identity(
-        checkpoint=checkpoint_name(open_store(checkpoint)),
+        checkpoint=checkpoint_name(checkpoint),
         index=str(settings.store),
         event_id=settings.event_id,
         json=settings.json,

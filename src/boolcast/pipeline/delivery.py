@@ -19,7 +19,7 @@ from boolcast.matching.store import Store
 from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, file_names, unwritable
 from boolcast.pipeline.matches import FORMS
 from boolcast.pipeline.readings import readable
-from boolcast.pipeline.visits import Form, Visit
+from boolcast.pipeline.visits import Form, Visit, match_lists, match_rows_encoded
 
 REPORT: Final = "table string, name string, rows long, bytes long"
 EVENTS: Final = "events"
@@ -27,8 +27,10 @@ EVENTS: Final = "events"
 
 NO_ID: Final = "the event has no id"
 
-_FILE_ROWS: Final = 4_000_000
-"""Of so many rows a file is made, which a task holds in memory."""
+_TASKS: Final = {"rows": match_rows_encoded, "lists": match_lists}
+
+FILE_BYTES: Final = 64 << 20
+"""When a task holds so many bytes of results, before compression, it makes a file of them."""
 
 _REPORT: Final = pa.schema(
     [("table", pa.string()), ("name", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())]
@@ -50,12 +52,12 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         matches, dead_letters = (self._table(table) for table in (MATCHES, DEAD_LETTERS))
         named = _Named(batches, self.visit, dead_letters)
-        match_events, column = FORMS[self.form]
+        column = FORMS[self.form][1].name
         visit = self.visit._replace(with_problems=True)
-        for rows in match_events(named, visit=visit):
+        for rows in _TASKS[self.form](named, visit=visit):
             # A batch of the task holds either matches or malformed events.
             if rows.column("error").null_count:
-                matches.add(rows.select([visit.id_name, column.name]))
+                matches.add(rows.select([visit.id_name, column]))
             else:
                 dead_letters.add(rows.select([visit.id_name, "event", "error"]))
         matches.close()
@@ -111,28 +113,35 @@ class _Table:
         self._table = table
         self._names = file_names(table, batch)
         self._constants = {"version": version, "batch": batch}
-        self._rows = 0
+        self._bytes = 0
         self._waiting: list[pa.RecordBatch] = []
 
     def add(self, rows: pa.RecordBatch) -> None:
         if not rows.num_rows:
             return
-        for name, value in self._constants.items():
-            column = pa.repeat(pa.scalar(value, pa.int64()), rows.num_rows)
-            rows = rows.append_column(name, column)
         self._waiting.append(_compact(rows))
-        self._rows += rows.num_rows
-        if self._rows >= _FILE_ROWS:
+        self._bytes += self._waiting[-1].nbytes
+        if self._bytes >= FILE_BYTES:
             self.close()
 
     def close(self) -> None:
         if not self._waiting:
             return
         buffer = BytesIO()
-        # Without Arrow's own schema, or readers would get dictionaries back, which Spark refuses.
-        with pq.ParquetWriter(buffer, self._waiting[0].schema, store_schema=False) as writer:
+        schema = self._waiting[0].schema
+        for name in self._constants:
+            schema = schema.append(pa.field(name, pa.int64()))
+        with pq.ParquetWriter(
+            buffer,
+            schema,
+            # Without Arrow's own schema, or readers get dictionaries back, which Spark refuses.
+            store_schema=False,
+            # Of the first and last subscription nobody makes use, and they cost half the write.
+            write_statistics=[name for name in schema.names if not name.startswith("subscr")],
+        ) as writer:
             for rows in self._waiting:
-                writer.write_batch(rows)
+                constants = (pa.repeat(each, len(rows)) for each in self._constants.values())
+                writer.write_batch(pa.record_batch([*rows.columns, *constants], schema=schema))
         data = buffer.getvalue()
         name = next(self._names)
         try:
@@ -141,9 +150,14 @@ class _Table:
             raise unwritable(self._store, "write", error) from error
         assert is_put, "file names are random"
         self.reports.append(
-            {"table": self._table, "name": name, "rows": self._rows, "bytes": len(data)}
+            {
+                "table": self._table,
+                "name": name,
+                "rows": sum(rows.num_rows for rows in self._waiting),
+                "bytes": len(data),
+            }
         )
-        self._rows = 0
+        self._bytes = 0
         self._waiting = []
 
 

@@ -83,7 +83,8 @@ def _with_own_java(asked: Mapping[str, str], remote: str | None) -> dict[str, st
         **asked,
     }
     if remote is None and "spark.master" not in asked and not _master_is_configured():
-        options["spark.master"] = "local[*]"
+        # A task is tried four times, as on a cluster: local[*] alone would give up at once.
+        options["spark.master"] = "local[*,4]"
     if (remote or options.get("spark.master", "")).startswith("local"):
         # The machine's own name need not lead back to it.
         options.setdefault("spark.driver.host", "127.0.0.1")

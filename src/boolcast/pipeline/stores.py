@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import fsspec
@@ -28,8 +29,9 @@ def open_store(place: Place) -> Store:
             _check_protocol(place, match[1])
             return ObjectStore(place)
         place = _path(place)
-    store = store_at(place)
-    return FolderStore(store.folder.absolute()) if isinstance(store, FolderStore) else store
+    if isinstance(place, str | os.PathLike):
+        return FolderStore(Path(place).absolute())
+    return store_at(place)
 
 
 def _path(url: str) -> str:

@@ -6,6 +6,8 @@ module drives them. All of it is as durable as the checkpoint: Spark does not sy
 it outlives the death of any process, but on a local disk not a loss of power.
 """
 
+import errno
+import os
 import re
 from collections import deque
 from threading import Event
@@ -17,7 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError
-from boolcast.matching.store import FolderStore, Place
+from boolcast.matching.store import Place
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.claims import Settings, check_columns, claim
 from boolcast.pipeline.delivery import EVENTS, REPORT, Delivery
@@ -34,7 +36,7 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
     *,
     event_id: str,
     output: Place,
-    checkpoint: str,
+    checkpoint: str | os.PathLike[str],
     json: str | None = None,
     trigger: float | None = 1.0,
     form: Form = "rows",
@@ -64,14 +66,10 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
     serving = Serving(settings.store)
     check_columns(events, settings, serving.newest())
     ledger = Ledger(open_store(output))
-    claim(ledger, events.schema, settings, checkpoint)
-    job = _Job(settings, serving, ledger)
     place = open_store(checkpoint)
-    writer = events.writeStream.foreachBatch(job.run).option(
-        # Absolute, for a relative path may mean something else to Spark.
-        "checkpointLocation",
-        str(place) if isinstance(place, FolderStore) else checkpoint,
-    )
+    claim(ledger, events.schema, settings, place)
+    job = _Job(settings, serving, ledger)
+    writer = events.writeStream.foreachBatch(job.run).option("checkpointLocation", str(place))
     if trigger is None:
         writer = writer.trigger(availableNow=True)
     else:
@@ -210,8 +208,18 @@ class _Job:
 _CAUSES: Final = {each.__name__: each for each in (OutputError, StoreError, StreamError)}
 _CAUSE: Final = re.compile(rf"boolcast\.errors\.({'|'.join(_CAUSES)}): ([^\n]*)")
 
+_NO_SPACE: Final = os.strerror(errno.ENOSPC)
+
 
 def _cause(error: PySparkException) -> BoolcastError | None:
-    """The error that a task ended with: only its text comes back from there."""
-    found = _CAUSE.search(str(error))
-    return _CAUSES[found[1]](found[2]) if found else None
+    """The error that a task ended with, of which only the text comes back, or a full disk."""
+    text = str(error)
+    found = _CAUSE.search(text)
+    if found:
+        return _CAUSES[found[1]](found[2])
+    if _NO_SPACE in text:
+        return OutputError(
+            f"Spark cannot write the checkpoint, or its own scratch files: {_NO_SPACE}. What is "
+            "published is whole; once this is mended, start the stream again and it goes on"
+        )
+    return None

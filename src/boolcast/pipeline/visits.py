@@ -65,11 +65,30 @@ class _Found(NamedTuple):
 
 def match_rows(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
     """A row for each match, and for each malformed event if they are asked for."""
+    for rows in match_rows_encoded(batches, visit=visit):
+        place = rows.schema.get_field_index("subscription")
+        column = rows.column(place)
+        if pa.types.is_dictionary(column.type):
+            plain = column.dictionary.take(column.indices)
+            yield rows.set_column(place, "subscription", plain)
+        else:
+            yield rows
+
+
+def match_rows_encoded(
+    batches: Iterable[pa.RecordBatch], *, visit: Visit
+) -> Iterator[pa.RecordBatch]:
+    """As `match_rows`, with the subscriptions of matches as a dictionary of all of a segment.
+
+    For whoever writes them: Parquet takes such a column at half the cost of strings.
+    """
     for readings in _gathered(_readings(batches, visit.source), visit, _is_full):
         for found in _visited(readings, visit):
             reading = readings[found.reading]
             rows = pa.array(reading.chunk.numbers[found.rows])
-            subscriptions = found.live.subscriptions.array.take(pa.array(found.places))
+            subscriptions = pa.DictionaryArray.from_arrays(
+                pa.array(found.places), found.live.subscriptions.array, safe=False
+            )
             yield _batch(visit, reading.ids.take(rows), "subscription", subscriptions)
         yield from _problems(readings, visit, "subscription", pa.string())
 
