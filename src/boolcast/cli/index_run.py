@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from boolcast.cli.output import counted, write, write_error, write_json
-from boolcast.cli.spark import first_line, spark_session
+from boolcast.cli.spark import SPARK_ERRORS, first_line, spark_session
 from boolcast.errors import FileError, StoreError
 from boolcast.matching.catalog import index_of
 from boolcast.matching.snapshots import read_manifest, versions
@@ -98,7 +97,7 @@ def _read(spark: SparkSession, file: str, order: str | None) -> DataFrame:
             if field.name in {*_TEXTS, order}
         ]
         return spark.read.schema(StructType(fields)).json(file)
-    except PySparkException as error:
+    except SPARK_ERRORS as error:
         raise FileError(f"Spark cannot read it: {first_line(error)}", path=file) from error
 
 

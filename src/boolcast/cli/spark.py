@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Final
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -23,6 +25,11 @@ def spark_session(
             spark.stop()
 
 
-def first_line(error: PySparkException) -> str:
+SPARK_ERRORS: Final = (PySparkException, Py4JJavaError)
+"""What Spark raises; the second where it has no name for it in Python."""
+
+
+def first_line(error: Exception) -> str:
     """What Spark says, without the plans and traces below."""
-    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    told = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else error
+    return next((line for line in str(told).splitlines() if line.strip()), type(error).__name__)

@@ -8,11 +8,10 @@ from threading import Event
 from types import FrameType
 
 import msgspec
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from boolcast.cli.output import write_error
-from boolcast.cli.spark import first_line, spark_session
+from boolcast.cli.spark import SPARK_ERRORS, first_line, spark_session
 from boolcast.cli.stream_configuration import Configuration, as_text
 from boolcast.cli.stream_progress import BatchReport, Display, Lines, Terminal
 from boolcast.errors import FileError, StreamError
@@ -33,7 +32,7 @@ def run(configuration: Configuration, *, file: str, once: bool, as_json: bool) -
                     stream = _started(spark, configuration, file, once)
                     display.tell("waiting for events")
                     _follow(stream, stopping, display)
-            except PySparkException as error:
+            except SPARK_ERRORS as error:
                 raise StreamError(f"Spark has ended the stream: {first_line(error)}") from error
     if not as_json:
         write_error(display.summary())
@@ -63,7 +62,7 @@ def _source(spark: SparkSession, configuration: Configuration, file: str) -> Dat
             reader = reader.schema(source.schema)
         events = reader.load(source.path)
         return events.selectExpr(*source.select) if source.select else events
-    except PySparkException as error:
+    except SPARK_ERRORS as error:
         raise FileError(f"source: {first_line(error)}", path=file) from error
 
 
