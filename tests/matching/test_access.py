@@ -274,6 +274,22 @@ def test_stats_count_events_and_matches():
     assert stats.matches_per_event == 251 / 501
 
 
+def test_the_expensive_are_alive():
+    matcher = Matcher()
+    matcher.add_many(
+        pa.table(
+            {
+                "subscription": [f"s{number}" for number in range(40)],
+                "filter": [f"p < {1000 - number}" for number in range(40)],
+            }
+        )
+    )
+    for number in range(10):
+        matcher.remove(f"s{number}")
+    alive = {f"s{number}" for number in range(10, 40)}
+    assert len({each.subscription for each in matcher.stats(expensive=5).expensive} & alive) == 5
+
+
 def test_stats_name_what_is_expensive():
     matcher = Matcher()
     matcher.add("cheap", "a = 1 and b > 2")

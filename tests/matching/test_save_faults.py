@@ -16,8 +16,9 @@ from boolcast.errors import StoreError, UsageError
 from boolcast.matching import access
 from boolcast.matching.access import Matcher
 from boolcast.matching.live import LiveSegment
-from boolcast.matching.snapshots import versions
+from boolcast.matching.snapshots import StoredSegment, versions
 from boolcast.matching.store import FolderStore
+from boolcast.matching.stored import to_stored
 from tests.matching.faults import POINTS, FaultyStore, MemoryStore, no_space
 from tests.matching.saving import NEW, OLD, STARTS, answers, changed, expected, filled
 from tests.matching.versions import rest_is_collected
@@ -29,6 +30,22 @@ ENGINE = str(Path(access.__file__).parent)
 def test_old_and_new_can_be_told_apart():
     assert answers(filled(OLD)) == expected(OLD) != expected(NEW)
     assert all(answers(make()) == expected(NEW) for _, make in STARTS.values())
+
+
+def test_what_is_removed_during_a_save_is_saved(store, monkeypatch):
+    matcher = Matcher()
+    matcher.add("a", "x = 1")
+    matcher.add("b", "x = 1")
+    make = to_stored
+
+    def remove_and_make(live: LiveSegment) -> StoredSegment:
+        matcher.remove("a")
+        return make(live)
+
+    monkeypatch.setattr(access, "to_stored", remove_and_make)
+    matcher.save(store)
+    assert matcher.match({"x": 1}) == ["b"]
+    assert sorted(Matcher.load(store).match({"x": 1})) == ["a", "b"]
 
 
 def test_a_store_is_as_good_as_a_folder(store):

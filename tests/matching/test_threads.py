@@ -13,9 +13,10 @@ import pytest
 
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.matching import access
+from boolcast.matching import access, searching
 from boolcast.matching.access import Matcher
-from boolcast.matching.live import Entry
+from boolcast.matching.bulk import Loader
+from boolcast.matching.live import Entry, LiveSegment, Scratch
 from tests.matching.faults import MemoryStore
 
 EVENTS: Final = pa.table({"a": [0, 0, 1, 2], "b": [0, 3, 5, 8]})
@@ -196,3 +197,45 @@ def test_what_is_replaced_is_never_missing(monkeypatch, is_in_segment):
     matcher.add("s", "a < 2")
     assert seen == [["s"]]
     assert matcher.match(ROWS[0]) == ["s"]
+
+
+def test_each_thread_that_reads_on_has_working_memory_of_its_own(monkeypatch):
+    """Two readers begun in one thread and read on in two would share it, and lose matches."""
+    monkeypatch.setattr(searching, "_ROWS", 2)
+    matcher = Matcher()
+    matcher.add_many(pa.table({"subscription": ["s", "t"], "filter": ["a = 0 or b = 0"] * 2}))
+    used: list[object] = []
+    scratch = LiveSegment.scratch
+
+    def noted(live: LiveSegment) -> Scratch:
+        used.append(scratch(live))
+        return scratch(live)
+
+    monkeypatch.setattr(LiveSegment, "scratch", noted)
+    reader = matcher.match_batch(pa.table({"a": [0, 0, 0], "b": [0, 0, 0]}))
+    reader.read_next_batch()
+    with ThreadPoolExecutor(1) as pool:
+        rest = pool.submit(reader.read_all).result()
+    assert rest.num_rows == 4
+    assert used[0] is not used[-1]
+
+
+def test_nobody_waits_for_a_large_load(monkeypatch):
+    matcher = Matcher()
+    matcher.add("s", "a = 0")
+    make = Loader.segment
+    seen = []
+
+    def look_and_make(*parts):
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(lambda: matcher.match_batch(EVENTS).read_all().num_rows)
+            seen.append(answer.result(timeout=60))
+            pool.submit(matcher.add, "u", "a = 1").result(timeout=60)
+        return make(*parts)
+
+    monkeypatch.setattr(Loader, "segment", look_and_make)
+    matcher.add_many(pa.table({"subscription": ["s", "t", "u"], "filter": ["a = 2"] * 3}))
+    assert seen == [2]
+    assert sorted(matcher.match(ROWS[3])) == ["s", "t", "u"]
+    assert matcher.match(ROWS[0]) == matcher.match(ROWS[2]) == []
+    assert len(matcher) == 3

@@ -143,9 +143,12 @@ class Matcher:
         loader = Loader(self._limits)
         loader.take(rows_of(subscriptions))
         with self._lock:
+            first = self._next_sequence
+            self._next_sequence += len(loader)
+        # Not with the lock: others would wait for all of it.
+        live = loader.segment(first, self._selectivity())
+        with self._lock:
             self._flush()
-            live = loader.segment(self._next_sequence, self._selectivity())
-            self._next_sequence += len(live)
             if self._count:
                 for subscription in live.subscriptions.array.to_pylist():
                     self._without(subscription)
@@ -323,7 +326,8 @@ class Matcher:
         with self._lock:
             self._flush()
             segments, _, version = self._state
-        if any(each.dead for each in segments):
+        # What is removed from now on is still part of what is saved.
+        if any((each.dead_since <= version).any() for each in segments):
             segments = (LiveSegment.merged(segments, version, self._selectivity()),)
         return publish(store, [to_stored(each) for each in segments], catalog_of(segments))
 

@@ -79,6 +79,10 @@ class Loader:
         self._form_characters = 0
         self._constants = Constants()
 
+    def __len__(self) -> int:
+        """How many subscriptions were taken up."""
+        return len(self._slot_of)
+
     def take(self, rows: Rows) -> None:
         """Take up rows; those that cannot be are listed in `rejects`, and of one id the last."""
         encoded = rows.texts.dictionary_encode()
@@ -164,7 +168,7 @@ class Loader:
 
     def segment(self, first_sequence: int, selectivity: Selectivity) -> LiveSegment:
         """All that was taken up, with sequence numbers from the first one on."""
-        sequence = np.arange(first_sequence, first_sequence + len(self._slot_of))
+        sequence = np.arange(first_sequence, first_sequence + len(self))
         holders = Holders.sorted(self._slot_of, len(self._texts), sequence, self._subscriptions)
         return LiveSegment.of_groups(
             [

@@ -37,13 +37,15 @@ def search(
     """
     count = len(encoded.ranks)
     kernel = _kernel(count == 1)
-    segment, scratch = live.segment, live.scratch()
+    segment = live.segment
     rows = rows or (_ROWS if count > 1 else _ROWS_OF_ONE)
     first = 0
     while first < count:
         events = np.empty(rows, dtype=np.int64)
         places = np.empty(rows, dtype=np.int32)
         outcomes = np.empty(rows, dtype=np.uint8)
+        # Each time anew: who reads on may be another thread than who began.
+        scratch = live.scratch()
         following, written, candidates, scratch.stamp = kernel(
             first,
             encoded.ranks,

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from boolcast.matching.building import cut_shares
-from boolcast.matching.live import LiveSegment
+from boolcast.matching.live import ALIVE, LiveSegment
 from boolcast.matching.selectivity import Selectivity
 
 
@@ -52,9 +52,12 @@ def expensive(
     """The filters that most events have to be checked against, the most expensive first."""
     found: list[tuple[float, int, int]] = []
     for number, live in enumerate(segments if count else ()):
+        is_held = np.zeros(len(live.texts), dtype=np.bool_)
+        is_held[live.slots_of(np.flatnonzero(live.dead_since == ALIVE))] = True
         for group in live.groups:
             shares = cut_shares(group, live.spaces, selectivity)
-            rows = np.argsort(-shares)[:count]
+            held = np.flatnonzero(is_held[group.slots])
+            rows = held[np.argsort(-shares[held])[:count]]
             pairs = zip(shares[rows].tolist(), group.slots[rows].tolist(), strict=True)
             found += [(share, number, slot) for share, slot in pairs]
     found.sort(reverse=True)

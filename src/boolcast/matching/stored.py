@@ -67,8 +67,7 @@ class _Description(msgspec.Struct):
 
 
 def to_stored(live: LiveSegment) -> StoredSegment:
-    """All of a segment that has no dead slots."""
-    assert not live.dead
+    """All of a segment, with every place alive."""
     spaces, space_arrays = _split(live.spaces)
     groups = [
         _Group(
