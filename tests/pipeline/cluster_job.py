@@ -18,8 +18,10 @@ from tests.pipeline.cluster import WORKERS
 # The same twice: as Spark makes them, without a way through the driver, and as Python does.
 SUBSCRIPTIONS = (
     "concat('s', id) as subscription",
-    """concat("price < ", id % 50, " and title = 't", id % 7, "' or seller = 'u", id, "'")"""
-    " as filter",
+    (
+        """concat("price < ", id % 50, " and title = 't", id % 7, "' or seller = 'u", id, "'")"""
+        " as filter"
+    ),
 )
 FILTERS = {
     f"s{number}": f"price < {number % 50} and title = 't{number % 7}' or seller = 'u{number}'"
