@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -19,6 +18,9 @@ WORKERS = 2
 
 _HOME = Path(pyspark.__file__).parent
 _DEPLOY = "org.apache.spark.deploy"
+
+_TETHERED = '"$@" & read -r _; kill -KILL 0'
+"""Ends with the pipe to its input, be it closed or its owner killed; so do all that it started."""
 
 
 class Cluster(NamedTuple):
@@ -58,36 +60,28 @@ def _running(folder: Path, name: str, *command: str, cache: Path | None = None) 
         "SPARK_CONF_DIR": str(folder),
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_HOME": str(_HOME),
+        "SPARK_LOCAL_DIRS": str(folder),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "BOOLCAST_CACHE": str(cache or folder / "nobody"),
     }
+    spark_class = _HOME / "bin" / "spark-class"
     places = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
     with (
         log.open("wb") as output,
         subprocess.Popen(
-            [_HOME / "bin" / "spark-class", command[0], *places, *command[1:]],
+            ["sh", "-c", _TETHERED, "sh", spark_class, command[0], *places, *command[1:]],
+            stdin=subprocess.PIPE,
             stdout=output,
             stderr=output,
             env=environment,
-            # The executors that a worker starts belong to its group, and end with it.
             start_new_session=True,
         ) as process,
     ):
+        assert process.stdin is not None
         try:
             yield log
         finally:
-            _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            continue
-        except ProcessLookupError:
-            return
+            process.stdin.close()
 
 
 def _told(log: Path, pattern: str) -> str:

@@ -15,10 +15,19 @@ import pyarrow as pa
 from boolcast import pipeline
 from tests.pipeline.cluster import WORKERS
 
+# The same twice: as Spark makes them, without a way through the driver, and as Python does.
+SUBSCRIPTIONS = (
+    "concat('s', id) as subscription",
+    (
+        """concat("price < ", id % 50, " and title = 't", id % 7, "' or seller = 'u", id, "'")"""
+        " as filter"
+    ),
+)
 FILTERS = {
     f"s{number}": f"price < {number % 50} and title = 't{number % 7}' or seller = 'u{number}'"
     for number in range(300)
 }
+ATTRIBUTES = ("id", "id % 60 as price", "concat('t', id % 9) as title", "concat('u', id) as seller")
 EVENTS = [
     {"id": number, "price": number % 60, "title": f"t{number % 9}", "seller": f"u{number}"}
     for number in range(600)
@@ -46,13 +55,13 @@ def main(master: str, output: str) -> None:
         "spark.sql.shuffle.partitions": "4",
     }
     spark = pipeline.session(master, settings=settings)
-    executors = spark.range(0, 4, 1, 4).mapInArrow(where, "executor string").distinct().collect()
-    subscriptions = spark.createDataFrame(list(FILTERS.items()), ["subscription", "filter"])
+    executors = spark.range(0, 4, 1, 4).mapInArrow(where, "executor string").collect()
+    subscriptions = spark.range(0, len(FILTERS), 1, 4).selectExpr(*SUBSCRIPTIONS)
     report = pipeline.build_index(subscriptions, store, buckets=4)
-    events = spark.createDataFrame(EVENTS).repartition(4)
+    events = spark.range(0, len(EVENTS), 1, 4).selectExpr(*ATTRIBUTES)
     matches = pipeline.match(events, store, event_id="id").collect()
     told = {
-        "executors": sorted(row.executor for row in executors),
+        "executors": sorted({row.executor for row in executors}),
         "subscriptions": report.subscriptions,
         "matches": sorted([row.id, row.subscription] for row in matches),
     }

@@ -15,7 +15,7 @@ from tests.pipeline.cluster_job import EVENTS, FILTERS
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_a_cluster_matches_with_an_index_that_only_s3_has(cluster, s3, tmp_path):
     store = ObjectStore(f"{s3.new_bucket()}/index", s3.options)
     run = subprocess.run(
