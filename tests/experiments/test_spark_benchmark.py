@@ -17,6 +17,7 @@ RATES = {
     "class-1": {"join": 1_000_000.0, "boolcast": 600_000.0, "transport": 1_200_000.0},
     "auction": {
         "joins": 100_000.0,
+        "joins with a bound": 220_000.0,
         "boolcast": 110_000.0,
         "rows": 22_000.0,
         "lists": 55_000.0,
@@ -104,6 +105,7 @@ def test_the_ratios(measured):
         (0.55, 0.6),
         (0.5, None),
         (1.1, 1.0),
+        (0.5, None),
         (0.2, None),
         (0.5, None),
         # As if 20 events a second with 1,000 subscriptions were 0.1 with 200,000.
@@ -132,7 +134,7 @@ def test_the_tables(measured):
 
 def test_as_json(measured):
     result = run("bench", "spark", "--part", "auction", "--json")
-    assert [each["measure"] for each in result.json][:5] == ["spark"] * 5
+    assert [each["measure"] for each in result.json][:6] == ["spark"] * 6
     assert {each["measure"] for each in result.json} == {"spark", "batch", "ratio"}
 
 

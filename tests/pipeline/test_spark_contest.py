@@ -6,7 +6,7 @@ import pytest
 
 from boolcast.experiments.choices import SparkPart
 from boolcast.experiments.contenders import auction
-from boolcast.experiments.joins import Tables, fixed_places, hand_split
+from boolcast.experiments.joins import Tables, fixed_places, greatest_bound, hand_split
 from boolcast.experiments.spark_contest import EVENT
 from boolcast.experiments.spark_run import Order, run
 from boolcast.experiments.theta_joins import theta_matched, theta_table
@@ -44,6 +44,7 @@ def test_the_joins_split_by_hand_find_all_matches_once(spark, tmp_path):
     events = workloads.events(spark, workload, EVENTS, partitions=2).persist()
     found = counts(hand_split(events, tables))
     assert found == expected(workload, SIZE, EVENTS)
+    assert counts(hand_split(events, tables, bound=greatest_bound(tables))) == found
     assert {classes[number] for number in found} == {"S1", "S2", "S3"}
 
 

@@ -93,13 +93,8 @@ class Tables:
         return ShapeTable(tree, self.of_columns(columns), literals)
 
 
-def matched(
-    events: DataFrame, table: ShapeTable, extra: Callable[[Operand], Column] | None = None
-) -> DataFrame:
-    """The column `subscription`, a row for each match, by one join with the broadcast constants.
-
-    With `extra`, what it makes of the constants stands in for the tree.
-    """
+def matched(events: DataFrame, table: ShapeTable) -> DataFrame:
+    """The column `subscription`, a row for each match, by one join with the broadcast constants."""
     constants = F.broadcast(table.constants)
     leaves = cast("list[Leaf]", list(table.tree.predicates()))
 
@@ -108,11 +103,11 @@ def matched(
             return F.lit(operands_of(leaves[leaf])[place])
         return constants[f"c{leaf}_{place}"]
 
-    condition = extra(operand) if extra else condition_of(table.tree, operand)
+    condition = _condition(table.tree, operand)
     return events.join(constants, condition).select(constants[SUBSCRIPTION])
 
 
-def condition_of(tree: Filter, operand: Operand) -> Column:
+def _condition(tree: Filter, operand: Operand) -> Column:
     """The tree as a condition; predicates count from 0, from left to right."""
     places = iter(range(10**6))
 
@@ -123,12 +118,12 @@ def condition_of(tree: Filter, operand: Operand) -> Column:
             case Or(children):
                 return reduce(or_, [walk(child) for child in children])
             case _:
-                return predicate(cast("Leaf", node), next(places), operand)
+                return _predicate(cast("Leaf", node), next(places), operand)
 
     return walk(cast("Node", tree))
 
 
-def predicate(leaf: Leaf, place: int, operand: Operand) -> Column:
+def _predicate(leaf: Leaf, place: int, operand: Operand) -> Column:
     """One predicate; the kinds that the workloads have."""
     attribute = F.col(leaf.attribute)
     match leaf:
@@ -179,32 +174,59 @@ def python_of(value: Value) -> object:
     return value
 
 
-def hand_split(events: DataFrame, tables: Mapping[str, ShapeTable]) -> DataFrame:
+def hand_split(
+    events: DataFrame, tables: Mapping[str, ShapeTable], *, bound: int | None = None
+) -> DataFrame:
     """The three classes of the auction as a union of four joins, each by an equality.
 
     Class 3 begins with `author = … or category = …`, which no hash can serve. So it is split by
-    hand: one join by author, and one by category for those that the first has not found.
+    hand: one join by author, and one by category for those that the first has not found. What
+    the events alone decide is decided before the join, and the rest in the order of its cost.
+
+    With a `bound` that no filter's `ending < …` exceeds, events past it are dropped first.
     """
-    third = tables["S3"]
-    _, rest = cast("And", third.tree).children
+    if bound is not None:
+        is_instant = (F.col("special") == "signed") & (F.col("buyItNow") == 1)
+        events = events.where((F.col("ending") < bound) | is_instant)
+    return reduce(
+        DataFrame.unionAll,
+        [
+            matched(events, tables["S1"]),
+            matched(events, tables["S2"]),
+            *_third_class(events, tables["S3"]),
+        ],
+    )
 
-    def others(operand: Operand) -> Column:
-        return condition_of(rest, lambda leaf, place: operand(leaf + 2, place))
 
-    def by_author(operand: Operand) -> Column:
-        return (F.col("author") == operand(0, 0)) & others(operand)
-
-    def by_category(operand: Operand) -> Column:
-        is_new = F.col("author") != operand(0, 0)
-        return (F.col("category") == operand(1, 0)) & is_new & others(operand)
-
-    parts = [
-        matched(events, tables["S1"]),
-        matched(events, tables["S2"]),
-        matched(events, third, by_author),
-        matched(events, third, by_category),
+def _third_class(events: DataFrame, table: ShapeTable) -> list[DataFrame]:
+    """`(author = … or category = …) and (special = 'signed' and buyItNow = 1
+    or ending < … and (special = 'signed' or bids = 0))`, by author and by category.
+    """
+    is_signed = F.col("special") == "signed"
+    prepared = events.select(
+        "author",
+        "category",
+        "ending",
+        (is_signed & (F.col("buyItNow") == 1)).alias("is_instant"),
+        (is_signed | (F.col("bids") == 0)).alias("is_calm"),
+    ).where("is_instant or is_calm")
+    third = F.broadcast(
+        table.constants.toDF(SUBSCRIPTION, "wanted_author", "wanted_category", "latest")
+    )
+    rest = F.expr("is_instant or ending < latest and is_calm")
+    by_author = F.expr("author = wanted_author") & rest
+    by_category = F.expr("category = wanted_category") & rest & F.expr("author != wanted_author")
+    return [
+        prepared.join(third, condition).select(SUBSCRIPTION)
+        for condition in (by_author, by_category)
     ]
-    return reduce(DataFrame.unionAll, parts)
+
+
+def greatest_bound(tables: Mapping[str, ShapeTable]) -> int:
+    """The greatest constant of `ending < …` in any filter of the auction."""
+    places = {"S1": "c1_0", "S2": "c1_0", "S3": "c4_0"}
+    rows = [tables[name].constants.agg(F.max(place)).collect() for name, place in places.items()]
+    return max(int(greatest) for ((greatest,),) in rows)
 
 
 def fixed_places(name: str) -> frozenset[int]:

@@ -25,7 +25,7 @@ SparkBenchmarkFigures = SparkFigures | SparkRatio | BatchFigures
 _ENGINE_EVENTS: Final = 100_000
 _CONTENDERS: Final = {
     SparkPart.CLASS_1: 3,
-    SparkPart.AUCTION: 5,
+    SparkPart.AUCTION: 6,
     SparkPart.DIVERSE: 2,
     SparkPart.CORES: 1,
 }
@@ -148,6 +148,10 @@ def _auction_ratios(found: Rates, cores: int) -> Iterator[SparkRatio]:
         what="auction: boolcast, times the union of joins split by hand",
         ratio=_times(found, "boolcast", "joins", cores),
         target=1.0,
+    )
+    yield SparkRatio(
+        what="auction: boolcast, times that union without events past the bound of all filters",
+        ratio=_times(found, "boolcast", "joins with a bound", cores),
     )
     for form in ("rows", "lists"):
         yield SparkRatio(

@@ -21,6 +21,7 @@ from boolcast.experiments.joins import (
     ShapeTable,
     Tables,
     fixed_places,
+    greatest_bound,
     hand_split,
     matched,
 )
@@ -103,11 +104,16 @@ class Stage:
         workload = auction("auction", size, self.order.seed)
         arena, ours = self._arena("auction", workload)
         tables = self._class_tables(workload, size)
+        bound = greatest_bound(tables)
         place = str(arena.folder / "index")
         return arena, {
             "joins": self._contender(
                 "the OR split by hand: a union of four broadcast joins",
                 join_counts(lambda events: hand_split(events, tables)),
+            ),
+            "joins with a bound": self._contender(
+                "the same, without the events that are past the bound of all filters",
+                join_counts(lambda events: hand_split(events, tables, bound=bound)),
             ),
             _OURS: ours,
             "rows": self._contender(
