@@ -1,9 +1,8 @@
 """A live segment as arrays and metadata for the index store, and back.
 
 The arrays of the index, the ids and the texts are stored as they are and mapped into memory
-again. Rank spaces and
-shapes are small beside them and go into one array of MessagePack; the constants of all groups
-lie in one array, cut up by the counts in the metadata.
+again. Rank spaces and shapes are small beside them and go into one array of MessagePack; the
+constants of all groups lie in one array, cut up by the counts in the metadata.
 """
 
 from typing import Any, Final
