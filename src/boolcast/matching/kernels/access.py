@@ -137,8 +137,15 @@ def match_events(
                             full = True
                             break
                         once = groups[group, 3] & 1 == 1
+                        is_plain = not once and not has_dead
                         for index in range(start, end):
                             place = members[index]
+                            if place >= 0 and is_plain:
+                                out_events[written] = event
+                                out_places[written] = place
+                                out_outcomes[written] = outcome
+                                written += 1
+                                continue
                             last = place
                             if place < 0:
                                 last = starts[-place] - 1
