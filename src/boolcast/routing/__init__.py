@@ -1,0 +1,1 @@
+"""The broker core: stimuli in, effects out; no input, output, clock or chance."""
