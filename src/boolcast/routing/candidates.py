@@ -1,0 +1,267 @@
+"""Which stored filters may cover a new one, and which may it cover? Found by attributes and bounds.
+
+A filter covers another only if it constrains no further attribute and its range on each includes
+the other's (`routing.forms`). So forms are kept by *shape*, which attributes they constrain to one
+value and which to more, within a shape by those values, and there by the bounds of one further
+attribute. A question visits the shapes that qualify, one bucket of each as a rule, and the blocks
+of it whose bounds leave a chance. What comes out are candidates, and the caller proves.
+
+With 2,100 filters `group = 7 and x between l and l + w` beside `group = 7`, a question looks at
+some 35 blocks and one or two filters.
+"""
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
+from typing import Final, Generic, Protocol, TypeVar
+
+from boolcast.algebra.cuts import Cut
+from boolcast.routing.forms import Form
+
+_BLOCK: Final = 64
+"""A block is split at twice this size."""
+
+
+class Stored(Protocol):
+    """What the index holds: something with a form and a number of its own."""
+
+    @property
+    def form(self) -> Form: ...
+
+    @property
+    def order(self) -> int: ...
+
+
+T = TypeVar("T", bound=Stored)
+
+Row = tuple[Cut, int, Cut, T]
+"""Low bound, order, high bound, what is stored; rows sort by the first two."""
+
+
+class _Block(Generic[T]):
+    """Some rows, sorted, with the least and the greatest of their high bounds."""
+
+    __slots__ = ("greatest", "least", "rows")
+
+    def __init__(self, rows: list[Row[T]]) -> None:
+        self.rows = rows
+        self.measure()
+
+    def measure(self) -> None:
+        highs = [row[2] for row in self.rows]
+        self.least, self.greatest = min(highs), max(highs)
+
+
+class Spans(Generic[T]):
+    """Intervals that are asked for those that hold a given one, or lie within it."""
+
+    def __init__(self) -> None:
+        self._blocks: list[_Block[T]] = []
+        self._firsts: list[tuple[Cut, int]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._blocks)
+
+    def __iter__(self) -> Iterator[T]:
+        for block in self._blocks:
+            for row in block.rows:
+                yield row[3]
+
+    def add(self, low: Cut, high: Cut, stored: T) -> None:
+        row: Row[T] = (low, stored.order, high, stored)
+        if not self._blocks:
+            self._blocks.append(_Block([row]))
+            self._firsts.append(row[:2])
+            return
+        place = max(bisect_right(self._firsts, row[:2]) - 1, 0)
+        block = self._blocks[place]
+        insort(block.rows, row, key=_key)
+        if len(block.rows) >= 2 * _BLOCK:
+            self._blocks.insert(place + 1, _Block(block.rows[_BLOCK:]))
+            self._firsts.insert(place + 1, block.rows[_BLOCK][:2])
+            del block.rows[_BLOCK:]
+            block.measure()
+        else:
+            block.least, block.greatest = min(block.least, high), max(block.greatest, high)
+        self._firsts[place] = block.rows[0][:2]
+
+    def remove(self, low: Cut, stored: T) -> None:
+        key = (low, stored.order)
+        place = bisect_right(self._firsts, key) - 1
+        block = self._blocks[place]
+        del block.rows[bisect_left(block.rows, key, key=_key)]
+        if block.rows:
+            block.measure()
+            self._firsts[place] = block.rows[0][:2]
+        else:
+            del self._blocks[place], self._firsts[place]
+
+    def holding(self, low: Cut, high: Cut) -> Iterator[T]:
+        """What is stored with an interval that includes this one."""
+        for first, block in zip(self._firsts, self._blocks, strict=True):
+            if low < first[0]:
+                return
+            if block.greatest >= high:
+                for row in block.rows:
+                    if row[0] <= low and high <= row[2]:
+                        yield row[3]
+
+    def within(self, low: Cut, high: Cut) -> Iterator[T]:
+        """What is stored with an interval that this one includes."""
+        place = max(bisect_left(self._firsts, (low, -1)) - 1, 0)
+        for index in range(place, len(self._blocks)):
+            block = self._blocks[index]
+            if high <= block.rows[0][0]:
+                return
+            if block.least <= high:
+                for row in block.rows:
+                    if low <= row[0] and row[2] <= high:
+                        yield row[3]
+
+
+def _key(row: Row[T]) -> tuple[Cut, int]:
+    return row[:2]
+
+
+_NO_CUT: Final[Cut] = ()
+
+Key = tuple[Cut, ...]
+
+
+class _Shape(Generic[T]):
+    """The stored forms that constrain the same attributes in the same way.
+
+    `at[i][cut]` holds the keys of the buckets whose i-th point is that one.
+    """
+
+    def __init__(self, points: tuple[str, ...], others: tuple[str, ...]) -> None:
+        self.points = points
+        self.others = others
+        self.attributes = frozenset((*points, *others))
+        self.buckets: dict[Key, Spans[T]] = {}
+        self.at: list[dict[Cut, dict[Key, None]]] = [{} for _ in points]
+
+    def _bounds(self, form: Form) -> tuple[Cut, Cut]:
+        return form.spans[self.others[0]] if self.others else (_NO_CUT, _NO_CUT)
+
+    def add(self, stored: T) -> None:
+        form = stored.form
+        key = tuple(form.points[name] for name in self.points)
+        bucket = self.buckets.get(key)
+        if bucket is None:
+            bucket = self.buckets[key] = Spans()
+            for index, cut in zip(self.at, key, strict=True):
+                index.setdefault(cut, {})[key] = None
+        bucket.add(*self._bounds(form), stored)
+
+    def remove(self, stored: T) -> None:
+        form = stored.form
+        key = tuple(form.points[name] for name in self.points)
+        bucket = self.buckets[key]
+        bucket.remove(self._bounds(form)[0], stored)
+        if not bucket:
+            del self.buckets[key]
+            for index, cut in zip(self.at, key, strict=True):
+                del index[cut][key]
+                if not index[cut]:
+                    del index[cut]
+
+    def covering(self, form: Form) -> Iterator[T]:
+        if any(name not in form.points for name in self.points) or any(
+            name not in form.spans for name in self.others
+        ):
+            return
+        bucket = self.buckets.get(tuple(form.points[name] for name in self.points))
+        if bucket is not None:
+            yield from bucket.holding(*self._bounds(form))
+
+    def covered(self, form: Form) -> Iterator[T]:
+        if any(name not in self.points for name in form.points):
+            return
+        narrow = [
+            (place, form.spans[name])
+            for place, name in enumerate(self.points)
+            if name in form.spans and name not in form.points
+        ]
+        for key in self._keys(form):
+            if all(low <= key[place] < high for place, (low, high) in narrow):
+                bucket = self.buckets[key]
+                if self.others and self.others[0] in form.spans:
+                    yield from bucket.within(*form.spans[self.others[0]])
+                else:
+                    yield from bucket
+
+    def _keys(self, form: Form) -> Iterator[Key]:
+        """The keys of the buckets that agree with the form's points."""
+        places = [place for place, name in enumerate(self.points) if name in form.points]
+        wanted = [form.points[self.points[place]] for place in places]
+        if not places:
+            yield from self.buckets
+        elif len(places) == len(self.points):
+            if tuple(wanted) in self.buckets:
+                yield tuple(wanted)
+        else:
+            found = [self.at[place].get(cut, {}) for place, cut in zip(places, wanted, strict=True)]
+            for key in min(found, key=len):
+                if all(key[place] == cut for place, cut in zip(places, wanted, strict=True)):
+                    yield key
+
+
+class Candidates(Generic[T]):
+    """An index of forms, asked for those that may cover a form and those that it may cover."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[tuple[tuple[str, ...], tuple[str, ...]], _Shape[T]] = {}
+        self._by_first: dict[str, list[_Shape[T]]] = {}
+        self._by_attribute: dict[str, list[_Shape[T]]] = {}
+
+    def add(self, stored: T) -> None:
+        """Take something up; its order must be its own."""
+        self._shape(stored.form).add(stored)
+
+    def remove(self, stored: T) -> None:
+        """Forget something that was added."""
+        shape = self._shape(stored.form)
+        shape.remove(stored)
+        if not shape.buckets:
+            del self._shapes[shape.points, shape.others]
+            self._by_first[_first(shape.attributes)].remove(shape)
+            for name in shape.attributes:
+                self._by_attribute[name].remove(shape)
+
+    def covering(self, form: Form) -> list[T]:
+        """Whatever may cover the form, in the order of their numbers."""
+        found: list[T] = []
+        for name in ("", *form.spans):
+            for shape in self._by_first.get(name, ()):
+                found.extend(shape.covering(form))
+        return sorted(found, key=_order)
+
+    def covered(self, form: Form) -> list[T]:
+        """Whatever the form may cover, in the order of their numbers."""
+        rows = [self._by_attribute.get(name, []) for name in form.spans]
+        shapes = min(rows, key=len) if rows else list(self._shapes.values())
+        found: list[T] = []
+        for shape in shapes:
+            if shape.attributes.issuperset(form.spans):
+                found.extend(shape.covered(form))
+        return sorted(found, key=_order)
+
+    def _shape(self, form: Form) -> _Shape[T]:
+        points = tuple(sorted(form.points))
+        others = tuple(sorted(name for name in form.spans if name not in form.points))
+        shape = self._shapes.get((points, others))
+        if shape is None:
+            shape = self._shapes[points, others] = _Shape(points, others)
+            self._by_first.setdefault(_first(shape.attributes), []).append(shape)
+            for name in sorted(shape.attributes):
+                self._by_attribute.setdefault(name, []).append(shape)
+        return shape
+
+
+def _first(attributes: frozenset[str]) -> str:
+    """The attribute that a shape is looked up by; no attribute has an empty name."""
+    return min(attributes, default="")
+
+
+def _order(stored: Stored) -> int:
+    return stored.order
