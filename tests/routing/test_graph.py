@@ -1,5 +1,7 @@
 """The relation graph of one link: P4's algorithm 1, its examples and properties 4 to 6."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,8 +29,8 @@ class Drawn:
     def remove(self, name: str) -> Change:
         return self.graph.remove(name)
 
-    def outline(self) -> dict[str, dict]:
-        def below(nodes) -> dict[str, dict]:
+    def outline(self) -> dict[str, Any]:
+        def below(nodes) -> dict[str, Any]:
             return {"=".join(node.members): below(node.children) for node in nodes}
 
         return below(self.graph.roots)

@@ -58,8 +58,8 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             (
                 self.advertisement_covering != "none" and self.propagation == "flood",
                 (
-                    "advertisement covering needs advertisements that travel, so propagation must be"
-                    " 'towards'"
+                    "advertisement covering needs advertisements that travel, so propagation"
+                    " must be 'towards'"
                 ),
                 "P2-B9",
             ),

@@ -81,6 +81,13 @@ class RelationGraph:
         node = self.nodes[name]
         return bool(node.children) or len(node.members) > 1
 
+    def above(self, name: str) -> str | None:
+        """The leader of its node, or of the node above where it is the leader itself."""
+        node = self.nodes[name]
+        if node.leader != name:
+            return node.leader
+        return None if node.parent is None else node.parent.leader
+
     def insert(self, name: str, form: Form) -> Change:
         """Take up a filter that is not in the graph yet."""
         node = self._by_form.get(form)

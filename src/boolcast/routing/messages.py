@@ -13,8 +13,12 @@ from boolcast.model.identifiers import AdvertisementId, PublicationId, Subscript
 
 
 class Advertise(msgspec.Struct, frozen=True, tag="advertise"):
-    """A publisher behind the sender may publish what the filter accepts."""
+    """A publisher behind the sender may publish what the filter accepts.
 
+    `number` is what the answer quotes.
+    """
+
+    number: int
     advertisement: AdvertisementId
     filter: Node
 
@@ -54,7 +58,7 @@ class Unsubscribe(msgspec.Struct, frozen=True, tag="unsubscribe"):
 
 
 class Acknowledge(msgspec.Struct, frozen=True, tag="acknowledge"):
-    """An unsubscription has been carried out here and wherever it went on to."""
+    """What had that number has been carried out here and wherever it went on to."""
 
     number: int
 

@@ -10,15 +10,17 @@ from boolcast.model.identifiers import AdvertisementId, BrokerId, ClientId, Subs
 
 
 class CounterRecord(msgspec.Struct, frozen=True, tag="counter"):
-    """The last number given to an advertisement, a subscription or an unsubscription."""
+    """The last number given to what carries one, and to what came after what."""
 
     number: int
+    order: int
 
 
 class LinkRecord(msgspec.Struct, frozen=True, tag="link"):
     """How far the two sides of a link have told each other what they know."""
 
     link: BrokerId
+    is_open: bool
     advertisements_sent: bool
     advertisements_received: bool
     subscriptions_sent: bool
@@ -50,10 +52,12 @@ class SubscriptionRecord(msgspec.Struct, frozen=True, tag="subscription"):
 
 
 class ForwardedAdvertisementRecord(msgspec.Struct, frozen=True, tag="forwarded-advertisement"):
-    """An advertisement that a neighbour holds from us."""
+    """An advertisement that a neighbour holds from us; 0 if it has acknowledged it."""
 
     link: BrokerId
     advertisement: AdvertisementId
+    filter: Node
+    unacknowledged: int
 
 
 class ForwardedSubscriptionRecord(msgspec.Struct, frozen=True, tag="forwarded-subscription"):
@@ -62,19 +66,19 @@ class ForwardedSubscriptionRecord(msgspec.Struct, frozen=True, tag="forwarded-su
     link: BrokerId
     subscription: SubscriptionId
     filter: Node
-    order: int
     is_ghost: bool = False
 
 
-class RemovalRecord(msgspec.Struct, frozen=True, tag="removal"):
-    """A removal that neighbours have yet to acknowledge, and who is waiting for it."""
+class OperationRecord(msgspec.Struct, frozen=True, tag="operation"):
+    """An advertisement or removal that neighbours have yet to acknowledge, and who waits for it."""
 
+    key: int
+    deadline: float
     awaited: tuple[tuple[BrokerId, int], ...]
-    link: BrokerId | None = None
-    number: int = 0
+    waiting: tuple[tuple[BrokerId, int], ...] = ()
     client: ClientId | None = None
     name: str = ""
-    suspect_at: float = 0.0
+    advertisement: str = ""
 
 
 Record = (
@@ -84,5 +88,5 @@ Record = (
     | SubscriptionRecord
     | ForwardedAdvertisementRecord
     | ForwardedSubscriptionRecord
-    | RemovalRecord
+    | OperationRecord
 )

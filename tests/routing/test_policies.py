@@ -1,0 +1,16 @@
+"""Law 2: a routing policy may change traffic, never deliveries."""
+
+import pytest
+from hypothesis import given
+
+from boolcast.routing.configuration import Configuration
+from tests.routing.histories import HISTORIES, POLICIES, Player, name_of
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=name_of)
+@given(history=HISTORIES)
+def test_settled_subscriptions_get_every_event_once(policy, history):
+    """P4-T9, for every policy and arbitrary Boolean filters, with events in flight."""
+    parents, steps = history
+    player = Player(parents, Configuration(engine="scan", **policy))
+    player.play(steps)
