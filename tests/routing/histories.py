@@ -84,10 +84,28 @@ STEPS = st.one_of(
     st.tuples(st.just("move"), st.lists(st.integers(0, 11), min_size=1, max_size=8)),
     st.tuples(st.just("rest")),
 )
+
+
+def _beginning(
+    parents: list[int], advertised: list[tuple[int, str]], subscribed: list[tuple[int, str]]
+) -> tuple[list[int], list[tuple[Any, ...]]]:
+    """A network with publishers and subscribers, so that what follows bears on them."""
+    steps: list[tuple[Any, ...]] = [
+        ("advertise", slot, place, filter) for slot, (place, filter) in enumerate(advertised)
+    ]
+    steps += [("subscribe", slot, place, filter) for slot, (place, filter) in enumerate(subscribed)]
+    return parents, [*steps, ("rest",)]
+
+
 HISTORIES = st.tuples(
-    # Broker i + 1 is linked to an earlier one.
-    st.lists(st.integers(0, 5), min_size=1, max_size=6),
-    st.lists(STEPS, min_size=1, max_size=40),
+    st.builds(
+        _beginning,
+        # Broker i + 1 is linked to an earlier one.
+        st.lists(st.integers(0, 5), min_size=2, max_size=5),
+        st.lists(st.tuples(_PLACE, st.sampled_from(["true", *FILTERS])), min_size=1, max_size=3),
+        st.lists(st.tuples(_PLACE, _FILTER), min_size=3, max_size=6),
+    ),
+    st.lists(STEPS, min_size=12, max_size=30),
 )
 
 

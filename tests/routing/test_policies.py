@@ -11,6 +11,6 @@ from tests.routing.histories import HISTORIES, POLICIES, Player, name_of
 @given(history=HISTORIES)
 def test_settled_subscriptions_get_every_event_once(policy, history):
     """P4-T9, for every policy and arbitrary Boolean filters, with events in flight."""
-    parents, steps = history
+    (parents, beginning), steps = history
     player = Player(parents, Configuration(engine="scan", **policy))
-    player.play(steps)
+    player.play(beginning + steps)
