@@ -6,7 +6,7 @@ from boolcast.routing.messages import Message
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):
-    """Sent when a connection begins, and again until it is answered.
+    """Sent when a connection begins, and again until it is answered; an answer is not.
 
     `session` is the sender's, `knows` the session of the receiver that the sender remembers
     (0: none), `received` the last message that it has from that session.
@@ -15,6 +15,7 @@ class Hello(msgspec.Struct, frozen=True, tag="hello"):
     session: int
     knows: int
     received: int
+    is_answer: bool = False
 
 
 class Data(msgspec.Struct, frozen=True, tag="data"):
