@@ -56,6 +56,20 @@ def test_two_ends_say_hello():
     ]
 
 
+def test_a_hello_is_resent_until_it_is_answered_and_always_answered():
+    end = LinkEnd(7, CONFIGURATION)
+    end.handle(Connected(), now=0)
+    assert end.handle(ResendTimerFired(), now=1) == [
+        Transmit(Hello(7, 0, 0)),
+        SetResendTimer(2.0),
+    ]
+    end.handle(Arrived(Hello(9, 7, 0, is_answer=True)), now=1.5)
+    # The answer to the neighbour's own hello was lost: it asks again.
+    assert end.handle(Arrived(Hello(9, 7, 0)), now=2) == [
+        Transmit(Hello(7, 9, 0, is_answer=True)),
+    ]
+
+
 def test_messages_are_resent_until_they_are_acknowledged():
     end = joined()
     assert end.handle(ResendTimerFired(), now=1) == []

@@ -196,7 +196,6 @@ class LinkEnd:
             self._say_hello(is_answer=True)
         if is_fresh or not self.is_established:
             self.is_established = True
-            self._transmitted = 0
             self._effects.append(Established(is_fresh))
         self._pump()
 
