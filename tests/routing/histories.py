@@ -86,6 +86,13 @@ STEPS = st.one_of(
 )
 
 
+FAULTS = st.one_of(
+    st.tuples(st.just("crash"), _PLACE, st.booleans()),
+    st.tuples(st.just("cut"), _PLACE),
+    st.tuples(st.just("heal")),
+)
+
+
 def _beginning(
     parents: list[int], advertised: list[tuple[int, str]], subscribed: list[tuple[int, str]]
 ) -> tuple[list[int], list[tuple[Any, ...]]]:
@@ -97,15 +104,16 @@ def _beginning(
     return parents, [*steps, ("rest",)]
 
 
-HISTORIES = st.tuples(
-    st.builds(
-        _beginning,
-        # Broker i + 1 is linked to an earlier one.
-        st.lists(st.integers(0, 5), min_size=2, max_size=5),
-        st.lists(st.tuples(_PLACE, st.sampled_from(["true", *FILTERS])), min_size=1, max_size=3),
-        st.lists(st.tuples(_PLACE, _FILTER), min_size=3, max_size=6),
-    ),
-    st.lists(STEPS, min_size=12, max_size=30),
+BEGINNINGS = st.builds(
+    _beginning,
+    # Broker i + 1 is linked to an earlier one.
+    st.lists(st.integers(0, 5), min_size=2, max_size=5),
+    st.lists(st.tuples(_PLACE, st.sampled_from(["true", *FILTERS])), min_size=1, max_size=3),
+    st.lists(st.tuples(_PLACE, _FILTER), min_size=3, max_size=6),
+)
+HISTORIES = st.tuples(BEGINNINGS, st.lists(STEPS, min_size=12, max_size=30))
+FAULTY_HISTORIES = st.tuples(
+    BEGINNINGS, st.lists(st.one_of(STEPS, STEPS, FAULTS), min_size=12, max_size=30)
 )
 
 
@@ -121,6 +129,7 @@ class Player:
         self.serial = 0
         self.live: dict[int, tuple[str, str, str]] = {}
         self.advertised: dict[int, tuple[str, str, str]] = {}
+        self.advertisements: dict[str, str] = {}
         self.subscriptions: dict[str, dict[str, Any]] = {}
         self.publications: list[dict[str, Any]] = []
 
@@ -155,6 +164,7 @@ class Player:
             self.serial += 1
             broker, client, name = f"B{place % self.size}", f"p{slot}", f"a{self.serial}"
             self.advertised[slot] = (broker, client, name)
+            self.advertisements[name] = filter
             self.network.advertise(broker, client, name, filter)
 
     def _unadvertise(self, slot: int) -> None:
@@ -183,7 +193,34 @@ class Player:
             if ready := self.network.ready():
                 self.network.move(ready[choice % len(ready)])
 
+    def _crash(self, place: int, with_disk: bool) -> None:
+        crashed = f"B{place % self.size}"
+        self.network.restart(crashed, with_disk=with_disk)
+        if with_disk:
+            return
+        # Its clients ask again for what it has forgotten.
+        for slot, (broker, client, name) in list(self.live.items()):
+            if broker == crashed:
+                known = self.subscriptions[name]
+                known["to"] = self.rests
+                self.serial += 1
+                again = f"s{self.serial}"
+                self.live[slot] = (broker, client, again)
+                self.subscriptions[again] = {**known, "from": self.rests, "to": None}
+                self.network.subscribe(broker, client, again, known["filter"])
+        for broker, client, name in self.advertised.values():
+            if broker == crashed:
+                self.network.advertise(broker, client, name, self.advertisements[name])
+
+    def _cut(self, place: int) -> None:
+        links = [direction for direction in self.network.queues if direction[0] < direction[1]]
+        self.network.cut(*links[place % len(links)])
+
+    def _heal(self) -> None:
+        self.network.heal()
+
     def _rest(self) -> None:
+        self.network.heal()
         self.network.settle()
         self.rests += 1
 
@@ -197,7 +234,7 @@ class Player:
                 settled = known["from"] < publication["at"] and (
                     known["to"] is None or known["to"] > publication["at"]
                 )
-                if accepts and settled:
+                if accepts and settled and publication["id"] not in self.network.lost:
                     assert times == 1, (name, publication)
                 else:
                     assert times <= accepts, (name, publication)

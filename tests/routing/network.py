@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
@@ -84,6 +86,10 @@ class Network:
         self.queues: dict[Direction, deque[Message]] = {
             (name, other): deque() for name, others in self.neighbours.items() for other in others
         }
+        self.down: dict[frozenset[BrokerId], bool] = {}
+        """The links that do not work, and whether they are to be made anew."""
+        self.lost: set[str] = set()
+        """The events that went down with a broker."""
         self.deliveries: list[Delivery] = []
         self.refusals: list[Effect] = []
         self.confirmed: list[tuple[str, str]] = []
@@ -91,12 +97,32 @@ class Network:
         for left, right in links:
             self.connect(left, right)
 
+    def cut(self, left: str, right: str) -> None:
+        """Let a link wait, with all that is on its way."""
+        self.down.setdefault(frozenset((BrokerId(left), BrokerId(right))), False)
+
+    def heal(self) -> None:
+        """Let all links work again."""
+        for link, is_new in list(self.down.items()):
+            left, right = sorted(link)
+            if is_new:
+                self.connect(left, right)
+            else:
+                del self.down[link]
+                self.act(left, LinkUp(right, fresh=False))
+                self.act(right, LinkUp(left, fresh=False))
+
     def connect(self, left: str, right: str) -> None:
         """Make a link anew: what was on its way is lost, and both sides hear of it."""
+        self.down.pop(frozenset((BrokerId(left), BrokerId(right))), None)
         for here, there in ((left, right), (right, left)):
             queue = self.queues[BrokerId(here), BrokerId(there)]
             # As `routing.links` does: events outlive the conversation, all else is said anew.
-            kept = [message for message in queue if isinstance(message, Publish)]
+            kept = [
+                replace(message, everywhere=True)
+                for message in queue
+                if isinstance(message, Publish)
+            ]
             queue.clear()
             queue.extend(kept)
         self.act(left, LinkUp(BrokerId(right), fresh=True))
@@ -131,7 +157,11 @@ class Network:
 
     def ready(self) -> list[Direction]:
         """The directions in which something is on its way."""
-        return [direction for direction, queue in self.queues.items() if queue]
+        return [
+            direction
+            for direction, queue in self.queues.items()
+            if queue and frozenset(direction) not in self.down
+        ]
 
     def move(self, direction: Direction) -> list[Effect]:
         """Let the next message of a direction arrive."""
@@ -160,7 +190,10 @@ class Network:
         self.act(broker, ClientPublishes(ClientId(client), PublicationId(publication), converted))
 
     def restart(self, broker: str, *, with_disk: bool) -> None:
-        """Crash a broker and start it again; without its disk, its links are made anew."""
+        """Crash a broker and start it again.
+
+        Without its disk, its links have to be made anew, and what it was about to send is lost.
+        """
         name = BrokerId(broker)
         others = self.neighbours[name]
         if with_disk:
@@ -183,7 +216,10 @@ class Network:
             forms=self.forms,
         )
         for other in others:
-            self.queues[name, other].clear()
+            self.down[frozenset((name, other))] = True
+            queue = self.queues[name, other]
+            self.lost |= {each.publication for each in queue if isinstance(each, Publish)}
+            queue.clear()
 
     def holders(self, client: str, subscription: str) -> list[str]:
         """The brokers that have the subscription in their tables, by its id at its client's."""

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from msgspec.structs import replace
 
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, PublicationId
@@ -126,8 +127,8 @@ def test_a_neighbour_that_lost_its_memory_is_noticed_and_events_stay_in_line():
     assert end.handle(Arrived(Hello(10, 0, 0)), now=0) == [
         Transmit(Hello(7, 10, 0, is_answer=True)),
         Established(fresh=True),
-        Transmit(Data(7, 10, 1, publication(1))),
-        Transmit(Data(7, 10, 2, publication(2))),
+        Transmit(Data(7, 10, 1, replace(publication(1), everywhere=True))),
+        Transmit(Data(7, 10, 2, replace(publication(2), everywhere=True))),
     ]
 
 

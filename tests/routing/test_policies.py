@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from boolcast.routing.configuration import Configuration
-from tests.routing.histories import HISTORIES, POLICIES, Player, name_of
+from tests.routing.histories import FAULTY_HISTORIES, HISTORIES, POLICIES, Player, name_of
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=name_of)
@@ -13,4 +13,12 @@ def test_settled_subscriptions_get_every_event_once(policy, history):
     """P4-T9, for every policy and arbitrary Boolean filters, with events in flight."""
     (parents, beginning), steps = history
     player = Player(parents, Configuration(engine="scan", **policy))
+    player.play(beginning + steps)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=name_of)
+@given(history=FAULTY_HISTORIES)
+def test_faults_lose_only_what_was_inside_a_broker_without_its_disk(policy, history):
+    (parents, beginning), steps = history
+    player = Player(parents, Configuration(engine="scan", durable=True, **policy))
     player.play(beginning + steps)

@@ -9,8 +9,8 @@ dropped. A *session* is one memory of a broker: it outlives connections, and als
 broker has its disk. Two sessions make a conversation, and a packet of another conversation is
 dropped. When a neighbour says hello with a new session it has lost its memory: the numbers begin
 anew, and the broker hears that the link is fresh. Events that the neighbour had not acknowledged
-stay in line, because nobody else would send them again; all other messages are dropped, because
-the broker says anew what then holds.
+stay in line, to go everywhere, because nobody else would send them again; all other messages are
+dropped, because the broker says anew what then holds.
 """
 
 from collections import deque
@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from boolcast.routing.messages import Message, Publish
 from boolcast.routing.packets import Data, Hello, Packet, Receipt
@@ -205,7 +206,9 @@ class LinkEnd:
         self.peer = peer
         self.received = self.acknowledged = self._transmitted = 0
         self._early.clear()
-        self.waiting = deque(each for each in self.waiting if isinstance(each, Publish))
+        self.waiting = deque(
+            replace(each, everywhere=True) for each in self.waiting if isinstance(each, Publish)
+        )
         self._keep_state()
         for place in range(len(self.waiting)):
             self._keep_message(place)

@@ -68,6 +68,8 @@ class Publish(msgspec.Struct, frozen=True, tag="publish"):
 
     `distance` is the number of hops since the last broker where another subscription wanted it
     too, `count` the number of such brokers. Both stay 0 where no policy asks for them.
+    `everywhere`: it was held up by a link that was made anew. The tables on its way may have
+    forgotten it since, or never known of it, so it goes to every broker.
     """
 
     publication: PublicationId
@@ -75,6 +77,7 @@ class Publish(msgspec.Struct, frozen=True, tag="publish"):
     event: Event
     distance: int = 0
     count: int = 0
+    everywhere: bool = False
 
 
 Stage = Literal["advertisements", "subscriptions"]

@@ -41,7 +41,9 @@ def route(state: State, origin: BrokerId | None, message: Publish) -> None:
         wanted = sum(link_of.get(name) != origin for name in matched)
         message = state.reach.pass_on(message, wanted)
     for link, neighbour in state.neighbours.items():
-        if link != origin and (link in links or neighbour.may_want(message.advertisement)):
+        if link != origin and (
+            link in links or message.everywhere or neighbour.may_want(message.advertisement)
+        ):
             state.effects.append(Send(link, message))
     if None in links:
         _deliver(state, message, matched)

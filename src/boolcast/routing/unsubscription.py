@@ -119,6 +119,7 @@ class UpToTheCriticalBroker:
             publish.event,
             0 if is_meeting else publish.distance + 1,
             publish.count + is_meeting,
+            publish.everywhere,
         )
 
     def record(self, publish: Publish, subscription: str, now: float) -> None:
