@@ -57,10 +57,6 @@ POLICIES: list[dict[str, Any]] = [
 ]
 
 
-def name_of(policy: dict[str, Any]) -> str:
-    return " ".join(str(value) for value in policy.values())
-
-
 INTERVALS = [(low, high) for low in range(6) for high in range(low, 6)]
 FILTERS = [
     *(f"x between {low} and {high}" for low, high in INTERVALS),

@@ -42,6 +42,7 @@ from boolcast.routing.stimuli import (
     Received,
     Stimulus,
 )
+from boolcast.routing.tables import Entry
 
 Direction = tuple[BrokerId, BrokerId]
 
@@ -197,6 +198,7 @@ class Network:
         name = BrokerId(broker)
         others = self.neighbours[name]
         if with_disk:
+            before = memory(self.brokers[name])
             self.brokers[name] = Broker.restore(
                 name,
                 self.configuration,
@@ -205,6 +207,7 @@ class Network:
                 epoch=self.epochs[name],
                 forms=self.forms,
             )
+            assert memory(self.brokers[name]) == before
             return
         self.epochs[name] += 1
         self.disks[name].clear()
@@ -247,6 +250,36 @@ class Network:
         """The filters of the subscriptions that a broker holds, as texts."""
         state = self.brokers[BrokerId(broker)].state
         return sorted(str(entry.form.filter) for entry in state.subscriptions)
+
+
+def memory(broker: Broker) -> object:
+    """All that a broker must still know after a crash with its disk."""
+    state = broker.state
+    return (
+        [vars_of(entry) for entry in state.advertisements],
+        [vars_of(entry) for entry in state.subscriptions],
+        {
+            link: (
+                sorted(each.subscriptions),
+                sorted(each.advertisements),
+                each.forwarded,
+                each.forwarded_advertisements,
+                each.unacknowledged,
+                each.is_open,
+                each.advertisements_sent,
+                each.advertisements_received,
+                each.subscriptions_sent,
+                each.subscriptions_received,
+            )
+            for link, each in state.neighbours.items()
+        },
+        {key: vars(operation) for key, operation in state.operations.items()},
+        (state.number, state.order, state.effects),
+    )
+
+
+def vars_of(entry: Entry) -> dict[str, object]:
+    return {name: getattr(entry, name) for name in entry.__slots__}
 
 
 def tree(filter: str | Filter):

@@ -52,6 +52,20 @@ def test_the_header_on_the_way():
     assert row.distance == 2
 
 
+def test_who_stands_behind_the_sender_does_not_count():
+    """P4-B4: only subscriptions that the event can still serve make a meeting point."""
+    network = Network(
+        chain("A", "B", "C"), configuration(covering="active", unsubscription="incremental")
+    )
+    for broker in "AC":
+        network.advertise(broker, "p", "a", "x >= 0")
+        network.subscribe(broker, "c", "s", "x > 1")
+    network.settle()
+    network.publish("A", "p", "e", x=9)
+    network.settle()
+    assert header(network, "B", "C") == (1, 0)
+
+
 def test_quenching_is_decided_for_each_link():
     """P4-T2 and property 2: Sn goes to the meeting point that is furthest from its broker."""
     links = [*chain("A", "B", "C", "D", "E"), ("B", "I"), ("A", "J"), ("C", "K"), ("E", "L")]

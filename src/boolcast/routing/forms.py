@@ -85,6 +85,8 @@ class Forms:
         """True only if every event that `specific` accepts is accepted by `general`."""
         if general is specific or specific.is_never:
             return True
+        if general.is_never:
+            return False
         spans = specific.spans
         for name, (low, high) in general.spans.items():
             span = spans.get(name)
