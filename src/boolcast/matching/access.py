@@ -163,7 +163,7 @@ class Matcher:
         self._seen += 1
         found: list[str] = []
         for live in state.segments:
-            encoded = encode_event(converted, live.spaces, live.segment.text_columns)
+            encoded = encode_event(converted, live.spaces, live.text_columns)
             for hits in search(live, encoded, state.version):
                 slots = hits.slots
                 if len(hits.unsure):

@@ -88,15 +88,17 @@ NO_TEXTS = np.zeros(0, dtype=np.uint32)
 NO_OFFSETS = np.zeros((1, 2), dtype=np.int64)
 
 
-def encode_event(event: Event, spaces: Spaces, text_columns: NDArray[np.int32]) -> Encoded:
-    """One event; what costs is Python's own work, so it is kept short."""
+def encode_event(event: Event, spaces: Spaces, text_columns: NDArray[np.int32] | None) -> Encoded:
+    """One event; what costs is Python's own work, so it is kept short.
+
+    `text_columns` is None where no pattern looks at a text.
+    """
+    if text_columns is not None:
+        return Columns.of_events([event]).encode(spaces, text_columns)
     ranks = [
         space.rank(event.get(name)) for name, space in zip(spaces.names, spaces.spaces, strict=True)
     ]
-    row = np.array([ranks], dtype=np.int32)
-    if (text_columns >= 0).any():
-        return Columns.of_events([event]).encode(spaces, text_columns)
-    return Encoded(row, NO_TEXTS, NO_OFFSETS)
+    return Encoded(np.array([ranks], dtype=np.int32), NO_TEXTS, NO_OFFSETS)
 
 
 def _check_text(name: str, array: pa.Array) -> None:
