@@ -180,7 +180,7 @@ class Player:
                     "id": f"e{self.serial}",
                     "event": event,
                     "at": self.rests,
-                    "publisher": client,
+                    "publisher": f"{client} at {broker}",
                 }
             )
 

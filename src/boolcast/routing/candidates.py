@@ -11,17 +11,17 @@ some 60 blocks and one or two filters.
 """
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Final, Generic, Protocol, TypeVar
 
 from boolcast.algebra.cuts import Cut
-from boolcast.routing.forms import Form
+from boolcast.routing.forms import Bounds, Form
 
 _BLOCK: Final = 24
 """A block is split at twice this size: few rows to look at against few blocks to pass over."""
 
 
-class Stored(Protocol):
+class Stored(Hashable, Protocol):
     """What the index holds: something with a form and a number of its own."""
 
     @property
@@ -142,24 +142,22 @@ class _Shape(Generic[T]):
         self.buckets: dict[Key, Spans[T]] = {}
         self.at: list[dict[Cut, dict[Key, None]]] = [{} for _ in points]
 
-    def _bounds(self, form: Form) -> tuple[Cut, Cut]:
-        return form.spans[self.others[0]] if self.others else (_NO_CUT, _NO_CUT)
+    def _first_span(self, bounds: Bounds) -> tuple[Cut, Cut]:
+        return bounds.spans[self.others[0]] if self.others else (_NO_CUT, _NO_CUT)
 
-    def add(self, stored: T) -> None:
-        form = stored.form
-        key = tuple(form.points[name] for name in self.points)
+    def add(self, bounds: Bounds, stored: T) -> None:
+        key = tuple(bounds.points[name] for name in self.points)
         bucket = self.buckets.get(key)
         if bucket is None:
             bucket = self.buckets[key] = Spans()
             for index, cut in zip(self.at, key, strict=True):
                 index.setdefault(cut, {})[key] = None
-        bucket.add(*self._bounds(form), stored)
+        bucket.add(*self._first_span(bounds), stored)
 
-    def remove(self, stored: T) -> None:
-        form = stored.form
-        key = tuple(form.points[name] for name in self.points)
+    def remove(self, bounds: Bounds, stored: T) -> None:
+        key = tuple(bounds.points[name] for name in self.points)
         bucket = self.buckets[key]
-        bucket.remove(self._bounds(form)[0], stored)
+        bucket.remove(self._first_span(bounds)[0], stored)
         if not bucket:
             del self.buckets[key]
             for index, cut in zip(self.at, key, strict=True):
@@ -167,35 +165,35 @@ class _Shape(Generic[T]):
                 if not index[cut]:
                     del index[cut]
 
-    def covering(self, form: Form) -> Iterator[T]:
-        if any(name not in form.points for name in self.points) or any(
-            name not in form.spans for name in self.others
+    def covering(self, bounds: Bounds) -> Iterator[T]:
+        if any(name not in bounds.points for name in self.points) or any(
+            name not in bounds.spans for name in self.others
         ):
             return
-        bucket = self.buckets.get(tuple(form.points[name] for name in self.points))
+        bucket = self.buckets.get(tuple(bounds.points[name] for name in self.points))
         if bucket is not None:
-            yield from bucket.holding(*self._bounds(form))
+            yield from bucket.holding(*self._first_span(bounds))
 
-    def covered(self, form: Form) -> Iterator[T]:
-        if any(name not in self.points for name in form.points):
+    def covered(self, bounds: Bounds) -> Iterator[T]:
+        if any(name not in self.points for name in bounds.points):
             return
         narrow = [
-            (place, form.spans[name])
+            (place, bounds.spans[name])
             for place, name in enumerate(self.points)
-            if name in form.spans and name not in form.points
+            if name in bounds.spans and name not in bounds.points
         ]
-        for key in self._keys(form):
+        for key in self._keys(bounds):
             if all(low <= key[place] < high for place, (low, high) in narrow):
                 bucket = self.buckets[key]
-                if self.others and self.others[0] in form.spans:
-                    yield from bucket.within(*form.spans[self.others[0]])
+                if self.others and self.others[0] in bounds.spans:
+                    yield from bucket.within(*bounds.spans[self.others[0]])
                 else:
                     yield from bucket
 
-    def _keys(self, form: Form) -> Iterator[Key]:
-        """The keys of the buckets that agree with the form's points."""
-        places = [place for place, name in enumerate(self.points) if name in form.points]
-        wanted = [form.points[self.points[place]] for place in places]
+    def _keys(self, bounds: Bounds) -> Iterator[Key]:
+        """The keys of the buckets that agree with the points."""
+        places = [place for place, name in enumerate(self.points) if name in bounds.points]
+        wanted = [bounds.points[self.points[place]] for place in places]
         if not places:
             yield from self.buckets
         elif len(places) == len(self.points):
@@ -208,49 +206,44 @@ class _Shape(Generic[T]):
                     yield key
 
 
-class Candidates(Generic[T]):
-    """An index of forms, asked for those that may cover a form and those that it may cover."""
+class _Index(Generic[T]):
+    """Things with bounds, asked for those whose bounds include given ones, or lie within them."""
 
     def __init__(self) -> None:
         self._shapes: dict[tuple[tuple[str, ...], tuple[str, ...]], _Shape[T]] = {}
         self._by_first: dict[str, list[_Shape[T]]] = {}
         self._by_attribute: dict[str, list[_Shape[T]]] = {}
 
-    def add(self, stored: T) -> None:
-        """Take something up; its order must be its own."""
-        self._shape(stored.form).add(stored)
+    def __bool__(self) -> bool:
+        return bool(self._shapes)
 
-    def remove(self, stored: T) -> None:
-        """Forget something that was added."""
-        shape = self._shape(stored.form)
-        shape.remove(stored)
+    def add(self, bounds: Bounds, stored: T) -> None:
+        self._shape(bounds).add(bounds, stored)
+
+    def remove(self, bounds: Bounds, stored: T) -> None:
+        shape = self._shape(bounds)
+        shape.remove(bounds, stored)
         if not shape.buckets:
             del self._shapes[shape.points, shape.others]
             self._by_first[_first(shape.attributes)].remove(shape)
             for name in shape.attributes:
                 self._by_attribute[name].remove(shape)
 
-    def covering(self, form: Form) -> list[T]:
-        """Whatever may cover the form, in the order of their numbers."""
-        found: list[T] = []
-        for name in ("", *form.spans):
+    def covering(self, bounds: Bounds) -> Iterator[T]:
+        for name in ("", *bounds.spans):
             for shape in self._by_first.get(name, ()):
-                found.extend(shape.covering(form))
-        return sorted(found, key=_order)
+                yield from shape.covering(bounds)
 
-    def covered(self, form: Form) -> list[T]:
-        """Whatever the form may cover, in the order of their numbers."""
-        rows = [self._by_attribute.get(name, []) for name in form.spans]
+    def covered(self, bounds: Bounds) -> Iterator[T]:
+        rows = [self._by_attribute.get(name, []) for name in bounds.spans]
         shapes = min(rows, key=len) if rows else list(self._shapes.values())
-        found: list[T] = []
         for shape in shapes:
-            if shape.attributes.issuperset(form.spans):
-                found.extend(shape.covered(form))
-        return sorted(found, key=_order)
+            if shape.attributes.issuperset(bounds.spans):
+                yield from shape.covered(bounds)
 
-    def _shape(self, form: Form) -> _Shape[T]:
-        points = tuple(sorted(form.points))
-        others = tuple(sorted(name for name in form.spans if name not in form.points))
+    def _shape(self, bounds: Bounds) -> _Shape[T]:
+        points = tuple(sorted(bounds.points))
+        others = tuple(sorted(name for name in bounds.spans if name not in bounds.points))
         shape = self._shapes.get((points, others))
         if shape is None:
             shape = self._shapes[points, others] = _Shape(points, others)
@@ -260,9 +253,78 @@ class Candidates(Generic[T]):
         return shape
 
 
+class Candidates(Generic[T]):
+    """An index of forms, asked for those that may cover a form and those that it may cover.
+
+    A filter such as `title = 'Emma' or author = 'Austen'` has no range, since neither attribute
+    is constrained in all it accepts. It covers another only if it accepts that one's sample, so
+    it is kept by its alternatives and found by the sample; and what it covers is found among
+    the samples, which are indexed once they are needed.
+    """
+
+    def __init__(self) -> None:
+        self._ranges: _Index[T] = _Index()
+        self._alternatives: _Index[T] = _Index()
+        self._samples: _Index[T] | None = None
+        self._stored: dict[T, Bounds | None] = {}
+        """Everything, with the sample by which it is indexed."""
+
+    def add(self, stored: T) -> None:
+        """Take something up; its order must be its own."""
+        if not stored.form.alternatives:
+            self._ranges.add(stored.form, stored)
+        for bounds in stored.form.alternatives:
+            self._alternatives.add(bounds, stored)
+        self._stored[stored] = None if self._samples is None else self._add_sample(stored)
+
+    def remove(self, stored: T) -> None:
+        """Forget something that was added."""
+        if not stored.form.alternatives:
+            self._ranges.remove(stored.form, stored)
+        for bounds in stored.form.alternatives:
+            self._alternatives.remove(bounds, stored)
+        sample = self._stored.pop(stored)
+        if self._samples is not None and sample is not None:
+            self._samples.remove(sample, stored)
+
+    def covering(self, form: Form) -> list[T]:
+        """Whatever may cover the form, in the order of their numbers."""
+        found = list(self._ranges.covering(form))
+        if self._alternatives:
+            found += self._alternatives.covering(_sample_of(form))
+        return _in_order(found)
+
+    def covered(self, form: Form) -> list[T]:
+        """Whatever the form may cover, in the order of their numbers."""
+        if not form.alternatives:
+            return _in_order(list(self._ranges.covered(form)))
+        if self._samples is None:
+            self._samples = _Index()
+            for stored in self._stored:
+                self._stored[stored] = self._add_sample(stored)
+        return _in_order(
+            [each for bounds in form.alternatives for each in self._samples.covered(bounds)]
+        )
+
+    def _add_sample(self, stored: T) -> Bounds:
+        assert self._samples is not None
+        sample = _sample_of(stored.form)
+        self._samples.add(sample, stored)
+        return sample
+
+
+def _sample_of(form: Form) -> Bounds:
+    samples = form.samples
+    return Bounds.of_event(samples[0]) if samples else Bounds({})
+
+
 def _first(attributes: frozenset[str]) -> str:
     """The attribute that a shape is looked up by; no attribute has an empty name."""
     return min(attributes, default="")
+
+
+def _in_order(found: list[T]) -> list[T]:
+    return sorted(dict.fromkeys(found), key=_order)
 
 
 def _order(stored: Stored) -> int:

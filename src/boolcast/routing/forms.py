@@ -7,8 +7,13 @@ and a filter without negation, disjunction, pattern or residual *is* its ranges.
 ranges do not settle is proven by the algebra, once for each pair of filters.
 
 A range that is too wide may hide a covering from us. That costs traffic and no delivery (R13).
+
+Most questions are answered no, so each form also has *samples*: events that it accepts. Whoever
+refuses one of them does not cover it. The first is found when it is asked for, and each proof that
+fails brings another.
 """
 
+import math
 from typing import Final, assert_never, cast
 from weakref import WeakValueDictionary
 
@@ -17,8 +22,11 @@ from boolcast.algebra import cuts as ordered
 from boolcast.algebra.conjunctions import leaves
 from boolcast.algebra.cuts import Cut, Cuts
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.expressions import And, Constant, Filter, Leaf, Node, Not, Or
+from boolcast.filters.evaluation import is_so
+from boolcast.filters.expressions import TRUE, And, Constant, Filter, Leaf, Node, Not, Or
 from boolcast.filters.negation import complement
+from boolcast.model.events import Event
+from boolcast.model.values import Opaque
 
 PROOF_BUDGET: Final = 5_000
 """Steps of one proof. A broker asks often, and a filter that takes longer is just forwarded."""
@@ -26,38 +34,71 @@ PROOF_BUDGET: Final = 5_000
 _PROOFS_KEPT: Final = 1_000_000
 """How many answers are remembered; then all are forgotten."""
 
+_SAMPLES: Final = 4
+"""How many events a form remembers at most."""
+
 _END: Final[Cut] = (ordered.TIMESTAMP + 1,)
 
 Ranges = dict[str, Cuts]
 
 
-class Form:
+class Bounds:
+    """The least and the last cut of ranges, and the `points`: those that leave one value only."""
+
+    __slots__ = ("points", "spans")
+
+    def __init__(self, spans: dict[str, tuple[Cut, Cut]]) -> None:
+        self.spans = spans
+        self.points = {name: span[0] for name, span in spans.items() if _is_point(*span)}
+
+    @classmethod
+    def of_event(cls, event: Event) -> "Bounds":
+        """The values of an event; those without a place in the order are left out."""
+        return cls(
+            {
+                name: (ordered.before(value), ordered.after(value))
+                for name, value in event.items()
+                if not isinstance(value, Opaque) and value not in (math.inf, -math.inf)
+            }
+        )
+
+
+class Form(Bounds):
     """A filter, what is quickly seen of it, and a number that it alone has.
 
-    `spans` holds the least and the last cut of each range, and `points` those that leave one
-    value only. `is_never`: no event can be accepted. `is_exact`: the filter is its ranges.
+    `is_never`: no event can be accepted. `is_exact`: the filter is its ranges. `alternatives`: a
+    filter without ranges accepts only what lies within one of these; there may be none of them.
     """
 
     __slots__ = (
         "__weakref__",
+        "_samples",
+        "alternatives",
         "filter",
         "is_exact",
         "is_never",
         "number",
-        "points",
         "ranges",
-        "spans",
     )
 
     def __init__(self, filter: Node, number: int) -> None:
         ranges = _ranges(filter, negated=False)
+        super().__init__({name: _span(cuts) for name, cuts in (ranges or {}).items()})
         self.filter = filter
         self.number = number
         self.is_never = ranges is None
         self.ranges: Ranges = ranges or {}
         self.is_exact = _is_exact(filter)
-        self.spans = {name: _span(cuts) for name, cuts in self.ranges.items()}
-        self.points = {name: span[0] for name, span in self.spans.items() if _is_point(*span)}
+        self.alternatives = () if ranges or ranges is None else _alternatives(filter)
+        self._samples: list[Event] | None = None
+
+    @property
+    def samples(self) -> list[Event]:
+        """Some events that the filter accepts; none if none was found in time."""
+        if self._samples is None:
+            found = overlaps(self.filter, TRUE, budget=PROOF_BUDGET).witness
+            self._samples = [] if found is None else [found]
+        return self._samples
 
 
 class Forms:
@@ -99,7 +140,22 @@ class Forms:
                 len(cuts) <= 2 or ordered.intersect(cuts, ranges[name]) == ranges[name]
                 for name, cuts in general.ranges.items()
             )
-        return self._remember(self._covers, general, specific)
+        key = (general.number, specific.number)
+        answer = self._covers.get(key)
+        if answer is None:
+            answer = self._covers[key] = self._prove_covering(general, specific)
+            _limit(self._covers)
+        return answer
+
+    def _prove_covering(self, general: Form, specific: Form) -> bool:
+        samples = specific.samples
+        if not all(is_so(general.filter, event, True) for event in samples):
+            return False
+        self.proofs += 1
+        verdict = covers(general.filter, specific.filter, budget=PROOF_BUDGET)
+        if verdict.witness is not None and len(samples) < _SAMPLES:
+            samples.append(verdict.witness)
+        return verdict.holds
 
     def overlaps(self, left: Form, right: Form) -> bool:
         """False only if no event is accepted by both."""
@@ -111,19 +167,33 @@ class Forms:
                 return False
         if left.is_exact and right.is_exact:
             return True
-        return self._remember(self._overlaps, left, right)
-
-    def _remember(self, known: dict[tuple[int, int], bool], left: Form, right: Form) -> bool:
         key = (left.number, right.number)
-        answer = known.get(key)
+        answer = self._overlaps.get(key)
         if answer is None:
-            if len(known) >= _PROOFS_KEPT:
-                known.clear()
-            prove = covers if known is self._covers else overlaps
-            answer = prove(left.filter, right.filter, budget=PROOF_BUDGET).holds
             self.proofs += 1
-            known[key] = answer
+            answer = overlaps(left.filter, right.filter, budget=PROOF_BUDGET).holds
+            self._overlaps[key] = answer
+            _limit(self._overlaps)
         return answer
+
+
+def _limit(answers: dict[tuple[int, int], bool]) -> None:
+    if len(answers) > _PROOFS_KEPT:
+        answers.clear()
+
+
+def _alternatives(filter: Node) -> tuple[Bounds, ...]:
+    """The bounds of the parts of an OR; none if there is a part without bounds."""
+    if not isinstance(filter, Or):
+        return ()
+    parts = [_ranges(child, negated=False) for child in filter.children]
+    if any(part == {} for part in parts):
+        return ()
+    return tuple(
+        Bounds({name: _span(cuts) for name, cuts in part.items()})
+        for part in parts
+        if part is not None
+    )
 
 
 def _is_exact(filter: Filter) -> bool:

@@ -28,12 +28,12 @@ from boolcast.routing.stimuli import LinkDown, LinkUp
 
 def link_up(state: State, stimulus: LinkUp) -> None:
     """Begin anew with a neighbour, if the link is fresh; otherwise nothing was missed."""
-    is_new = stimulus.link not in state.neighbours
-    neighbour = state.meet(stimulus.link)
     if not stimulus.fresh:
-        if is_new:
+        known = state.neighbours.get(stimulus.link)
+        if known is None or not known.is_open:
             state.complain(stimulus.link, "a link that was never there cannot be resumed")
         return
+    neighbour = state.meet(stimulus.link)
     acknowledging.forget_link(state, stimulus.link)
     held, advertised = list(neighbour.forwarded), list(neighbour.forwarded_advertisements)
     neighbour.reset()
