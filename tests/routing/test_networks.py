@@ -103,3 +103,17 @@ def test_a_new_link_joins_two_networks():
     assert Delivery("d", "s", "late") in network.deliveries
     passed_on = [sent.receiver for sent in network.sent if isinstance(sent.message, Advertise)]
     assert passed_on == ["B", "C", "D"]
+
+
+def test_an_event_that_a_new_link_held_up_goes_everywhere():
+    """Decision 22: nobody on its way has ever heard of its advertisement."""
+    network = Network(chain("A", "B", "C"), CONFIGURATION)
+    network.subscribe("C", "c", "s", "x > 5")
+    network.settle()
+    network.restart("A", with_disk=False)
+    network.advertise("A", "p", "a", "x >= 0")
+    network.publish("A", "p", "e", x=9)
+    network.unadvertise("A", "p", "a")
+    network.heal()
+    network.settle()
+    assert network.deliveries == [Delivery("c", "s", "e")]
