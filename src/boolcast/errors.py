@@ -12,6 +12,13 @@
     │   ├── SchemaError             a schema that is malformed
     │   ├── SubscriptionIdError     an id that no subscription can go by
     │   ├── UnknownSubscriptionError   no subscription goes by this id
+    │   ├── RoutingError            a client or neighbour asked a broker for what cannot be
+    │   │   ├── UnknownAdvertisementError   no advertisement of the client goes by this name
+    │   │   ├── DuplicateNameError  the client uses the name for another filter already
+    │   │   ├── UnadvertisedError   an event that no advertisement of its publisher accepts
+    │   │   └── ProtocolError       a neighbour broke the protocol between brokers
+    │   ├── ConfigurationError      policies of a broker that exclude each other; knows the rule
+    │   ├── TopologyError           brokers and links that make no network
     │   ├── StoreError              an index in a store that is damaged, or not there
     │   ├── StreamError             a stream whose parts do not belong together
     │   └── FileError               a file of filters, subscriptions or events that cannot be read
@@ -167,6 +174,75 @@ class UnknownSubscriptionError(InputError):
 
     def __str__(self) -> str:
         return f"there is no subscription {self.subscription!r}"
+
+
+class RoutingError(InputError):
+    """A client or a neighbour asked a broker for what cannot be; the broker goes on without it.
+
+    Equal if kind and text are, since such errors are told to others rather than raised.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.args == other.args
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.args))
+
+
+class UnknownAdvertisementError(RoutingError):
+    """No advertisement of the client goes by the name; `advertisement` is the name."""
+
+    def __init__(self, advertisement: str) -> None:
+        super().__init__(advertisement)
+        self.advertisement = advertisement
+
+    def __str__(self) -> str:
+        return f"there is no advertisement {self.advertisement!r}"
+
+
+class DuplicateNameError(RoutingError):
+    """The client has given the name to another filter; it must withdraw that one first."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"the name {self.name!r} is in use with another filter; withdraw that one first"
+
+
+class UnadvertisedError(RoutingError):
+    """An event that no advertisement of its publisher accepts; `publication` is its id."""
+
+    def __init__(self, publication: str) -> None:
+        super().__init__(publication)
+        self.publication = publication
+
+    def __str__(self) -> str:
+        return (
+            f"the event {self.publication!r} was not advertised: advertise a filter that accepts"
+            " it before publishing it"
+        )
+
+
+class ProtocolError(RoutingError):
+    """A neighbour broke the protocol between brokers; the text says how."""
+
+
+class ConfigurationError(InputError):
+    """Policies that exclude each other; `rule` is the id of the rule that forbids it."""
+
+    def __init__(self, problem: str, *, rule: str) -> None:
+        super().__init__(problem, rule)
+        self.problem = problem
+        self.rule = rule
+
+    def __str__(self) -> str:
+        return f"{self.problem} (rule {self.rule})"
+
+
+class TopologyError(InputError):
+    """Brokers and links that make no network; the text says which."""
 
 
 class StoreError(InputError):

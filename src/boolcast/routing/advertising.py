@@ -1,0 +1,113 @@
+"""Advertisements come and go, and wake or put to rest the subscriptions they concern (F6)."""
+
+from boolcast.model.identifiers import AdvertisementId, BrokerId
+from boolcast.routing import acknowledging, subscribing
+from boolcast.routing.graph import Change
+from boolcast.routing.keeping import keep_advertisement, keep_forwarded_advertisement
+from boolcast.routing.messages import Advertise, Unadvertise
+from boolcast.routing.neighbours import Neighbour
+from boolcast.routing.state import Operation, State
+from boolcast.routing.tables import Entry
+
+
+def advertised(state: State, link: BrokerId, message: Advertise) -> None:
+    """A neighbour says that events may come from it."""
+    form = state.form(message.filter)
+    known = state.advertisements.get(message.advertisement)
+    operation = acknowledging.new_operation(state, link=link, number=message.number)
+    if known is None:
+        entry = Entry(message.advertisement, form, state.next_order(), link=link)
+        install(state, entry, operation)
+    elif known.link != link:
+        state.complain(
+            link, f"the advertisement {message.advertisement} came from elsewhere before"
+        )
+    elif known.form is not form:
+        state.complain(link, f"the advertisement {message.advertisement} had another filter before")
+    else:
+        known.is_stale = False
+        keep_advertisement(state, known)
+        await_answers(state, known, operation)
+    acknowledging.begin(state, operation)
+
+
+def unadvertised(state: State, link: BrokerId, message: Unadvertise) -> None:
+    """A neighbour takes an advertisement back; an unknown one is ignored (R14)."""
+    known = state.advertisements.get(message.advertisement)
+    if known is None:
+        return
+    if known.link != link:
+        state.complain(link, f"the advertisement {message.advertisement} came from elsewhere")
+        return
+    remove(state, known)
+
+
+def install(state: State, entry: Entry, operation: Operation) -> None:
+    """Take up an advertisement, pass it on, and send its sender the subscriptions it concerns."""
+    state.advertisements.add(entry)
+    keep_advertisement(state, entry)
+    if state.propagation.sends_advertisements:
+        for neighbour in state.others(entry.link):
+            tell(state, neighbour, neighbour.advertisements.insert(entry.id, entry.form))
+        await_answers(state, entry, operation)
+    if entry.link is not None:
+        neighbour = state.neighbours[entry.link]
+        told = neighbour.subscriptions
+        waiting = (
+            each for each in state.subscriptions if each.link != entry.link and each.id not in told
+        )
+        awakened = state.propagation.awakened(entry.form, waiting)
+        changes = [told.insert(each.id, each.form) for each in awakened]
+        subscribing.tell(state, neighbour, subscribing.net(changes))
+
+
+def remove(state: State, entry: Entry) -> None:
+    """Forget an advertisement, and withdraw from its sender what it alone had called for."""
+    state.advertisements.remove(entry)
+    keep_advertisement(state, entry)
+    for neighbour in state.others(entry.link):
+        if entry.id in neighbour.advertisements:
+            tell(state, neighbour, neighbour.advertisements.remove(entry.id))
+    if entry.link is not None and state.propagation.sends_advertisements:
+        neighbour = state.neighbours[entry.link]
+        rest = list(state.advertisements_from(entry.link).values())
+        names = [
+            name
+            for name in neighbour.subscriptions
+            if not state.propagation.is_needed(state.form_of(neighbour, name), rest)
+        ]
+        subscribing.withdraw(state, neighbour, names)
+
+
+def await_answers(state: State, entry: Entry, operation: Operation) -> None:
+    """Let the operation wait for the neighbours that may still answer with subscriptions.
+
+    Where the advertisement was not sent because another covers it, the answer to that counts.
+    """
+    for neighbour in state.others(entry.link):
+        if entry.id in neighbour.forwarded_advertisements:
+            number = neighbour.unacknowledged.get(entry.id)
+            numbers = [] if number is None else [number]
+        else:
+            numbers = list(neighbour.unacknowledged.values())
+        operation.awaited |= dict.fromkeys((neighbour.link, number) for number in numbers)
+
+
+def tell(state: State, neighbour: Neighbour, change: Change) -> None:
+    """Send a neighbour the advertisements that it must know more, then those it may forget."""
+    for name in change.forward:
+        form = state.advertisements.entries[name].form
+        number = state.next_number()
+        neighbour.forwarded_advertisements[name] = form
+        neighbour.unacknowledged[name] = number
+        keep_forwarded_advertisement(state, neighbour, name)
+        operation = acknowledging.new_operation(state)
+        operation.advertisement = name
+        operation.awaited[neighbour.link, number] = None
+        acknowledging.begin(state, operation)
+        state.send(neighbour.link, Advertise(number, AdvertisementId(name), form.filter))
+    for name in change.withdraw:
+        del neighbour.forwarded_advertisements[name]
+        neighbour.unacknowledged.pop(name, None)
+        keep_forwarded_advertisement(state, neighbour, name)
+        state.send(neighbour.link, Unadvertise(AdvertisementId(name)))

@@ -1,0 +1,65 @@
+"""Every policy and engine by its name: the one place where names become objects."""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from boolcast.matching.access import Matcher
+from boolcast.matching.protocol import Engine
+from boolcast.matching.scan import ScanMatcher
+from boolcast.routing.configuration import (
+    Configuration,
+    Covering,
+    EngineName,
+    Propagation,
+    Unsubscription,
+)
+from boolcast.routing.covering import ActiveCovering, CoveringPolicy, LazyCovering, NoCovering
+from boolcast.routing.forms import Forms
+from boolcast.routing.propagation import Flooding, PropagationPolicy, TowardsAdvertisements
+from boolcast.routing.unsubscription import (
+    Everywhere,
+    Packed,
+    Reach,
+    Separately,
+    UpToTheCriticalBroker,
+    Wrapping,
+)
+
+
+def _counting() -> Engine:
+    from boolcast.matching.counting import CountingMatcher  # noqa: PLC0415 - imports numba
+
+    return CountingMatcher()
+
+
+ENGINES: Final[dict[EngineName, Callable[[], Engine]]] = {
+    "access": Matcher,
+    "scan": ScanMatcher,
+    "counting": _counting,
+}
+
+PROPAGATION: Final[dict[Propagation, Callable[[Forms], PropagationPolicy]]] = {
+    "flood": Flooding,
+    "towards": TowardsAdvertisements,
+}
+
+COVERING: Final[dict[Covering, Callable[[Forms], CoveringPolicy]]] = {
+    "none": NoCovering,
+    "active": ActiveCovering,
+    "lazy": LazyCovering,
+}
+
+
+class UnsubscriptionPolicy(NamedTuple):
+    """How far a removal goes, and how what it uncovers goes with it."""
+
+    reach: Callable[[Configuration], Reach]
+    wrapping: Callable[[], Wrapping]
+
+
+UNSUBSCRIPTION: Final[dict[Unsubscription, UnsubscriptionPolicy]] = {
+    "plain": UnsubscriptionPolicy(Everywhere, Separately),
+    "packing": UnsubscriptionPolicy(Everywhere, Packed),
+    "incremental": UnsubscriptionPolicy(UpToTheCriticalBroker, Separately),
+    "incremental-packing": UnsubscriptionPolicy(UpToTheCriticalBroker, Packed),
+}

@@ -1,0 +1,67 @@
+"""Events go where a subscription that accepts them came from: each link once, each client once.
+
+This is the path that everything else is there for, so it allocates little: where no header
+changes, the message that came in is the one that goes out.
+"""
+
+from boolcast.errors import UnadvertisedError, UnknownAdvertisementError
+from boolcast.model.identifiers import AdvertisementId, BrokerId, ClientId
+from boolcast.routing.effects import Deliver, Refuse, Send
+from boolcast.routing.messages import Publish
+from boolcast.routing.state import State
+from boolcast.routing.stimuli import ClientPublishes
+from boolcast.routing.tables import Entry
+
+
+def client_publishes(state: State, stimulus: ClientPublishes) -> None:
+    """Send an event on its way if its publisher has advertised it."""
+    if stimulus.advertisement is None:
+        own = state.advertisements.of_client(stimulus.client)
+    else:
+        named = state.advertisements.named(stimulus.client, stimulus.advertisement)
+        if named is None:
+            error = UnknownAdvertisementError(stimulus.advertisement)
+            state.effects.append(Refuse(stimulus.client, error))
+            return
+        own = [named]
+    for entry in own:
+        if entry.form.filter.accepts(stimulus.event):
+            advertisement = AdvertisementId(entry.id)
+            route(state, None, Publish(stimulus.publication, advertisement, stimulus.event))
+            return
+    state.effects.append(Refuse(stimulus.client, UnadvertisedError(stimulus.publication)))
+
+
+def route(state: State, origin: BrokerId | None, message: Publish) -> None:
+    """Forward and deliver an event that came over a link, or from a client here."""
+    matched = state.engine.match(message.event)
+    links = set(map(state.link_of.get, matched))
+    if state.reach.learns and origin is not None:
+        link_of = state.link_of
+        wanted = sum(link_of.get(name) != origin for name in matched)
+        message = state.reach.pass_on(message, wanted)
+    for link, neighbour in state.neighbours.items():
+        if link != origin and (
+            link in links or message.everywhere or neighbour.may_want(message.advertisement)
+        ):
+            state.effects.append(Send(link, message))
+    if None in links:
+        _deliver(state, message, matched)
+
+
+def _deliver(state: State, message: Publish, matched: list[str]) -> None:
+    entries = state.subscriptions.entries
+    link_of = state.link_of
+    local = [entries[name] for name in matched if name not in link_of]
+    local.sort(key=_order)
+    names: dict[ClientId, list[str]] = {}
+    for entry in local:
+        assert entry.client is not None
+        names.setdefault(entry.client, []).append(entry.name)
+        state.reach.record(message, entry.id, state.now)
+    for client, own in names.items():
+        state.effects.append(Deliver(client, message.publication, message.event, tuple(own)))
+
+
+def _order(entry: Entry) -> int:
+    return entry.order

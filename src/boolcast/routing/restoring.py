@@ -1,0 +1,118 @@
+"""A broker with its disk goes on as if it had not stopped."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from boolcast.routing import advertising, subscribing
+from boolcast.routing.neighbours import Forwarded
+from boolcast.routing.records import (
+    AdvertisementRecord,
+    CounterRecord,
+    ForwardedAdvertisementRecord,
+    ForwardedSubscriptionRecord,
+    LinkRecord,
+    OperationRecord,
+    Record,
+    SubscriptionRecord,
+)
+from boolcast.routing.state import Operation, State
+from boolcast.routing.tables import Entry
+
+
+def restore(state: State, records: Iterable[Record]) -> None:
+    """Fill an empty state. What neighbours were told is taken as told.
+
+    A subscription that was quenched through others may now be found uncovered, where a proof
+    had needed the one in between; it is forwarded with the next effects.
+    """
+    entries: list[AdvertisementRecord | SubscriptionRecord] = []
+    for record in records:
+        match record:
+            case CounterRecord():
+                state.number, state.order = record.number, record.order
+            case LinkRecord():
+                _restore_link(state, record)
+            case AdvertisementRecord() | SubscriptionRecord():
+                entries.append(record)
+            case ForwardedAdvertisementRecord(link, advertisement, filter, number):
+                neighbour = state.meet(link)
+                form = state.form(filter)
+                neighbour.forwarded_advertisements[advertisement] = form
+                if number:
+                    neighbour.unacknowledged[advertisement] = number
+                neighbour.advertisements.insert_forwarded(advertisement, form)
+            case ForwardedSubscriptionRecord(link, subscription, filter, is_ghost):
+                neighbour = state.meet(link)
+                form = state.form(filter)
+                neighbour.forwarded[subscription] = Forwarded(form, is_ghost)
+                neighbour.subscriptions.insert_forwarded(subscription, form)
+            case OperationRecord():
+                _restore_operation(state, record)
+            case _:
+                assert_never(record)
+    for entry in sorted(entries, key=lambda each: each.order):
+        _restore_entry(state, entry)
+    _quench(state)
+
+
+def _restore_link(state: State, record: LinkRecord) -> None:
+    neighbour = state.meet(record.link)
+    neighbour.is_open = record.is_open
+    neighbour.advertisements_sent = record.advertisements_sent
+    neighbour.advertisements_received = record.advertisements_received
+    neighbour.subscriptions_sent = record.subscriptions_sent
+    neighbour.subscriptions_received = record.subscriptions_received
+
+
+def _restore_operation(state: State, record: OperationRecord) -> None:
+    operation = Operation(record.key, record.deadline)
+    operation.awaited = dict.fromkeys(record.awaited)
+    operation.waiting = list(record.waiting)
+    operation.client = record.client
+    operation.name = record.name
+    operation.advertisement = record.advertisement
+    state.operations[operation.key] = operation
+    for awaited in record.awaited:
+        state.awaited.setdefault(awaited, []).append(operation)
+
+
+def _restore_entry(state: State, record: AdvertisementRecord | SubscriptionRecord) -> None:
+    is_subscription = isinstance(record, SubscriptionRecord)
+    entry = Entry(
+        record.subscription if isinstance(record, SubscriptionRecord) else record.advertisement,
+        state.form(record.filter),
+        record.order,
+        link=record.link,
+        client=record.client,
+        name=record.name,
+    )
+    entry.is_stale = record.is_stale
+    if not is_subscription:
+        state.advertisements.add(entry)
+        return
+    state.subscriptions.add(entry)
+    state.engine.add(entry.id, entry.form.filter)
+    if entry.link is not None:
+        state.link_of[entry.id] = entry.link
+
+
+def _quench(state: State) -> None:
+    """Put what neighbours must know and were not told below what they were told."""
+    for neighbour in state.others(None):
+        if state.propagation.sends_advertisements:
+            told = neighbour.advertisements
+            changes = [
+                told.insert(entry.id, entry.form)
+                for entry in state.advertisements
+                if entry.link != neighbour.link and entry.id not in told
+            ]
+            advertising.tell(state, neighbour, subscribing.net(changes))
+        advertisements = list(state.advertisements_from(neighbour.link).values())
+        changes = [
+            neighbour.subscriptions.insert(entry.id, entry.form)
+            for entry in state.subscriptions
+            if entry.link != neighbour.link
+            and entry.id not in neighbour.subscriptions
+            and state.propagation.is_needed(entry.form, advertisements)
+        ]
+        subscribing.tell(state, neighbour, subscribing.net(changes))

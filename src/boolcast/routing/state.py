@@ -1,0 +1,127 @@
+"""All that a broker remembers, and the effects of the step that it is in.
+
+The modules that act (`advertising`, `subscribing`, `acknowledging`, `publishing`,
+`synchronising`, `clients`) are functions over this; `broker` says which stimulus calls which.
+"""
+
+from collections.abc import Iterable
+
+from boolcast.errors import ProtocolError
+from boolcast.filters.expressions import Filter
+from boolcast.model.identifiers import BrokerId, ClientId
+from boolcast.routing.configuration import Configuration
+from boolcast.routing.effects import Complain, Effect, Send
+from boolcast.routing.forms import Form, Forms
+from boolcast.routing.journal import Journal, KeptJournal, NoJournal
+from boolcast.routing.messages import Message
+from boolcast.routing.neighbours import Neighbour
+from boolcast.routing.policies import COVERING, ENGINES, PROPAGATION, UNSUBSCRIPTION
+from boolcast.routing.records import CounterRecord
+from boolcast.routing.tables import Entry, Table
+
+
+class Operation:
+    """An advertisement or a removal on its way: who has yet to acknowledge it, who waits for that.
+
+    A neighbour waits with the number that it gave, a client with the name of its subscription.
+    `advertisement` is the id of the one whose acknowledgement is awaited, if it is just that.
+    """
+
+    def __init__(self, key: int, deadline: float) -> None:
+        self.key = key
+        self.deadline = deadline
+        self.awaited: dict[tuple[BrokerId, int], None] = {}
+        self.waiting: list[tuple[BrokerId, int]] = []
+        self.client: ClientId | None = None
+        self.name = ""
+        self.advertisement = ""
+
+
+class State:
+    """The tables (F1), the policies, and the journal of a broker."""
+
+    def __init__(
+        self,
+        broker: BrokerId,
+        configuration: Configuration,
+        neighbours: Iterable[BrokerId],
+        epoch: int,
+        forms: Forms,
+    ) -> None:
+        self.broker = broker
+        self.configuration = configuration
+        self.epoch = epoch
+        self.forms = forms
+        self.now = 0.0
+        self.effects: list[Effect] = []
+        self.journal: Journal = KeptJournal() if configuration.durable else NoJournal()
+        self.propagation = PROPAGATION[configuration.propagation](forms)
+        self.covering = COVERING[configuration.covering](forms)
+        self.advertisement_covering = COVERING[configuration.advertisement_covering](forms)
+        unsubscription = UNSUBSCRIPTION[configuration.unsubscription]
+        self.reach = unsubscription.reach(configuration)
+        self.wrapping = unsubscription.wrapping()
+        self.engine = ENGINES[configuration.engine]()
+        self.advertisements = Table()
+        self.subscriptions = Table()
+        self.link_of: dict[str, BrokerId] = {}
+        """The link of each subscription that came over one: what an event needs to know."""
+        self.neighbours: dict[BrokerId, Neighbour] = {}
+        for link in neighbours:
+            self.meet(link)
+        self.operations: dict[int, Operation] = {}
+        self.awaited: dict[tuple[BrokerId, int], list[Operation]] = {}
+        self.number = 0
+        self.order = 0
+
+    def meet(self, link: BrokerId) -> Neighbour:
+        """The neighbour at the other end of a link, perhaps a new one."""
+        known = self.neighbours.get(link)
+        if known is None:
+            known = Neighbour(link, self.covering, self.advertisement_covering)
+            self.neighbours[link] = known
+        return known
+
+    def others(self, link: BrokerId | None) -> list[Neighbour]:
+        """The neighbours that are told things, but for the one at that link."""
+        return [each for each in self.neighbours.values() if each.is_open and each.link != link]
+
+    def next_number(self) -> int:
+        """A number that this broker has not used before."""
+        self.number += 1
+        self._keep_counters()
+        return self.number
+
+    def next_order(self) -> int:
+        """A number above that of all entries."""
+        self.order += 1
+        self._keep_counters()
+        return self.order
+
+    def _keep_counters(self) -> None:
+        self.journal.put("counter", CounterRecord(self.number, self.order))
+
+    def new_id(self) -> str:
+        """An id that nobody in the network has used before."""
+        return f"{self.broker}:{self.epoch}:{self.next_number()}"
+
+    def form_of(self, neighbour: Neighbour, subscription: str) -> Form:
+        """The form of a subscription that a neighbour must know, perhaps a ghost."""
+        entry = self.subscriptions.get(subscription)
+        return neighbour.forwarded[subscription].form if entry is None else entry.form
+
+    def advertisements_from(self, link: BrokerId) -> dict[str, Entry]:
+        """What was advertised over a link."""
+        return self.advertisements.by_link.get(link, {})
+
+    def send(self, link: BrokerId, message: Message) -> None:
+        """Send a message to a neighbour."""
+        self.effects.append(Send(link, message))
+
+    def complain(self, link: BrokerId, problem: str) -> None:
+        """Tell a neighbour that it broke the protocol."""
+        self.effects.append(Complain(link, ProtocolError(problem)))
+
+    def form(self, filter: Filter) -> Form:
+        """The form of a filter."""
+        return self.forms.of(filter)

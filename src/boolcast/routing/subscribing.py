@@ -1,0 +1,159 @@
+"""Subscriptions come and go (P2-B8, P2-B9, P4-B6).
+
+Whatever happens, a neighbour hears first what it must know more and then what it may forget
+(R2): links keep the order, so there is no moment in which an event has no way.
+"""
+
+from collections.abc import Iterable
+
+from boolcast.model.identifiers import BrokerId, SubscriptionId
+from boolcast.routing import acknowledging
+from boolcast.routing.graph import Change
+from boolcast.routing.keeping import keep_forwarded_subscription, keep_subscription
+from boolcast.routing.messages import Acknowledge, Subscribe, Unsubscribe
+from boolcast.routing.neighbours import Forwarded, Neighbour
+from boolcast.routing.state import Operation, State
+from boolcast.routing.tables import Entry
+from boolcast.routing.unsubscription import Distances
+
+
+def subscribed(state: State, link: BrokerId, message: Subscribe) -> None:
+    """A neighbour asks for what a filter accepts."""
+    form = state.form(message.filter)
+    known = state.subscriptions.get(message.subscription)
+    if known is None:
+        install(state, Entry(message.subscription, form, state.next_order(), link=link))
+    elif known.link != link:
+        state.complain(link, f"the subscription {message.subscription} came from elsewhere before")
+    elif known.form is not form:
+        state.complain(link, f"the subscription {message.subscription} had another filter before")
+    else:
+        known.is_stale = False
+        keep_subscription(state, known)
+
+
+def unsubscribed(state: State, link: BrokerId, message: Unsubscribe) -> None:
+    """A neighbour no longer asks for a subscription; what it asks for instead comes first."""
+    for each in message.payload:
+        subscribed(state, link, each)
+    known = state.subscriptions.get(message.subscription)
+    if known is None or known.link != link:
+        if known is not None:
+            state.complain(link, f"the subscription {message.subscription} came from elsewhere")
+        # Known or not, it is not in the way of the neighbour any more (R14).
+        state.send(link, Acknowledge(message.number))
+        return
+    removal = acknowledging.new_operation(state, link=link, number=message.number)
+    remove(state, known, message.distances, removal)
+    acknowledging.begin(state, removal)
+
+
+def install(state: State, entry: Entry) -> None:
+    """Take up a subscription, and tell the neighbours that must know it."""
+    state.subscriptions.add(entry)
+    state.engine.add(entry.id, entry.form.filter)
+    if entry.link is not None:
+        state.link_of[entry.id] = entry.link
+    keep_subscription(state, entry)
+    for neighbour in state.others(entry.link):
+        advertisements = state.advertisements_from(neighbour.link).values()
+        if state.propagation.is_needed(entry.form, advertisements):
+            tell(state, neighbour, neighbour.subscriptions.insert(entry.id, entry.form))
+
+
+def remove(state: State, entry: Entry, distances: Distances, removal: Operation) -> None:
+    """Forget a subscription, and tell the neighbours that hold it and are to forget it too."""
+    state.subscriptions.remove(entry)
+    state.engine.remove(entry.id)
+    state.link_of.pop(entry.id, None)
+    keep_subscription(state, entry)
+    for neighbour in state.others(entry.link):
+        told = neighbour.subscriptions
+        if entry.id not in told:
+            continue
+        above = told.above(entry.id)
+        if entry.id not in neighbour.forwarded:
+            told.remove(entry.id)
+            _collect(state, neighbour, [] if above is None else [above])
+            continue
+        onward = state.reach.onward(distances, state.advertisements_from(neighbour.link))
+        if onward.goes_on:
+            change = told.remove(entry.id)
+            _unsubscribe(state, neighbour, entry.id, onward.distances, change.forward, removal)
+        else:
+            _hold(state, neighbour, entry.id, Forwarded(entry.form, is_ghost=True))
+            _collect(state, neighbour, [entry.id])
+
+
+def tell(state: State, neighbour: Neighbour, change: Change) -> None:
+    """Send a neighbour what it must know more, then what it may forget."""
+    for name in change.forward:
+        form = state.form_of(neighbour, name)
+        _hold(state, neighbour, name, Forwarded(form))
+        state.send(neighbour.link, Subscribe(SubscriptionId(name), form.filter))
+    for name in change.withdraw:
+        is_ghost = neighbour.forwarded[name].is_ghost
+        removal = acknowledging.new_operation(state)
+        _unsubscribe(state, neighbour, name, None, [], removal)
+        acknowledging.begin(state, removal)
+        if is_ghost and name in neighbour.subscriptions:
+            # It was taken over by what covers it, and nobody asks for it (P4-B7).
+            neighbour.subscriptions.remove(name)
+
+
+def withdraw(state: State, neighbour: Neighbour, names: Iterable[str]) -> None:
+    """A neighbour need not know these any more; some may be ghosts."""
+    changes = [neighbour.subscriptions.remove(name) for name in names]
+    tell(state, neighbour, net(changes))
+    _collect(state, neighbour, neighbour.ghosts())
+
+
+def net(changes: Iterable[Change]) -> Change:
+    """What several changes in a row amount to."""
+    forward: dict[str, None] = {}
+    withdrawn: dict[str, None] = {}
+    for change in changes:
+        forward |= dict.fromkeys(change.forward)
+        for name in change.withdraw:
+            if name in forward:
+                del forward[name]
+            else:
+                withdrawn[name] = None
+    return Change(list(forward), list(withdrawn))
+
+
+def _collect(state: State, neighbour: Neighbour, names: Iterable[str]) -> None:
+    """Let go of ghosts that no longer keep anything from being told (P4-B7)."""
+    if not state.configuration.collects_ghosts:
+        return
+    for name in names:
+        held = neighbour.forwarded.get(name)
+        if held is not None and held.is_ghost and not neighbour.subscriptions.quenches(name):
+            tell(state, neighbour, neighbour.subscriptions.remove(name))
+
+
+def _unsubscribe(
+    state: State,
+    neighbour: Neighbour,
+    name: str,
+    distances: Distances,
+    uncovered: list[str],
+    removal: Operation,
+) -> None:
+    number = state.next_number()
+    removal.awaited[neighbour.link, number] = None
+    installed: list[Subscribe] = []
+    for each in uncovered:
+        form = state.form_of(neighbour, each)
+        _hold(state, neighbour, each, Forwarded(form))
+        installed.append(Subscribe(SubscriptionId(each), form.filter))
+    del neighbour.forwarded[name]
+    keep_forwarded_subscription(state, neighbour, name)
+    message = Unsubscribe(number, SubscriptionId(name), distances)
+    for part in state.wrapping.wrap(message, tuple(installed)):
+        state.send(neighbour.link, part)
+
+
+def _hold(state: State, neighbour: Neighbour, name: str, forwarded: Forwarded) -> None:
+    neighbour.forwarded[name] = forwarded
+    keep_forwarded_subscription(state, neighbour, name)

@@ -1,0 +1,77 @@
+"""Every invariant of a broker's tables, checked from scratch."""
+
+from boolcast.routing.neighbours import Neighbour
+from boolcast.routing.state import State
+from boolcast.routing.tables import Table
+
+
+def validate(state: State) -> None:
+    """Assert that the tables agree with each other and with what neighbours were told."""
+    _check_table(state.advertisements)
+    _check_table(state.subscriptions)
+    assert len(state.engine) == len(state.subscriptions)
+    assert state.link_of == {
+        entry.id: entry.link for entry in state.subscriptions if entry.link is not None
+    }
+    for neighbour in state.neighbours.values():
+        _check_neighbour(state, neighbour)
+    for awaited, operations in state.awaited.items():
+        assert operations
+        assert all(awaited in operation.awaited for operation in operations)
+    for operation in state.operations.values():
+        assert len(operation.awaited) > 0, "what waits for nobody is done"
+        assert all(operation in state.awaited[awaited] for awaited in operation.awaited)
+
+
+def _check_table(table: Table) -> None:
+    by_link = [entry for entries in table.by_link.values() for entry in entries.values()]
+    by_client = [entry for entries in table.by_client.values() for entry in entries.values()]
+    assert sorted(entry.id for entry in by_link + by_client) == sorted(table.entries)
+    orders = [entry.order for entry in table]
+    assert orders == sorted(set(orders)), "entries stand in the order of their coming"
+    for entry in table:
+        assert (entry.link is None) is not (entry.client is None)
+
+
+def _check_neighbour(state: State, neighbour: Neighbour) -> None:
+    told = neighbour.subscriptions
+    ghosts = neighbour.ghosts()
+    if not neighbour.is_open:
+        assert not len(told)
+        assert not len(neighbour.advertisements)
+    else:
+        advertisements = list(state.advertisements_from(neighbour.link).values())
+        # P4-B2: a subscription must be known there if it came from elsewhere and overlaps an
+        # advertisement from there; a ghost stays as long as that is true of it.
+        needed = [
+            entry.id
+            for entry in state.subscriptions
+            if entry.link != neighbour.link
+            and state.propagation.is_needed(entry.form, advertisements)
+        ]
+        assert sorted(told) == sorted(needed + ghosts)
+        if state.propagation.sends_advertisements:
+            passed_on = [entry.id for entry in state.advertisements if entry.link != neighbour.link]
+            assert sorted(neighbour.advertisements) == sorted(passed_on)
+    assert sorted(told.forwarded()) == sorted(neighbour.forwarded)
+    assert sorted(neighbour.advertisements.forwarded()) == sorted(
+        neighbour.forwarded_advertisements
+    )
+    for name, number in neighbour.unacknowledged.items():
+        assert name in neighbour.forwarded_advertisements
+        assert (neighbour.link, number) in state.awaited
+    for name in ghosts:
+        assert name not in state.subscriptions, "a ghost is asked for by nobody"
+        if state.configuration.collects_ghosts:
+            assert told.quenches(name), "a ghost that quenches nothing is let go"
+    for name in told:
+        above = told.above(name)
+        form = state.form_of(neighbour, name)
+        if above is not None:
+            general = state.form_of(neighbour, above)
+            # Exact forms are compared completely; a proof of others may have gone through one
+            # that is no longer there.
+            if general.is_exact and form.is_exact:
+                assert state.forms.covers(general, form)
+        if name in neighbour.forwarded:
+            assert neighbour.forwarded[name].form is form, "what was sent is what holds"

@@ -1,0 +1,377 @@
+"""Scripts: stimuli in, effects out."""
+
+import msgspec
+import pytest
+
+from boolcast.errors import (
+    DuplicateNameError,
+    ProtocolError,
+    UnadvertisedError,
+    UnknownAdvertisementError,
+    UnknownSubscriptionError,
+)
+from boolcast.filters.expressions import Node
+from boolcast.filters.parsing import parse
+from boolcast.model.events import Event
+from boolcast.model.identifiers import (
+    AdvertisementId,
+    BrokerId,
+    ClientId,
+    PublicationId,
+    SubscriptionId,
+)
+from boolcast.routing.broker import Broker
+from boolcast.routing.configuration import Configuration
+from boolcast.routing.effects import (
+    Complain,
+    Confirm,
+    Deliver,
+    Effect,
+    Persist,
+    Refuse,
+    Send,
+    SetTimer,
+    Suspect,
+)
+from boolcast.routing.messages import (
+    Acknowledge,
+    Advertise,
+    Message,
+    PruningDistance,
+    Publish,
+    Subscribe,
+    Synchronised,
+    Unadvertise,
+    Unsubscribe,
+)
+from boolcast.routing.records import CounterRecord, SubscriptionRecord
+from boolcast.routing.stimuli import (
+    ClientAdvertises,
+    ClientLeaves,
+    ClientPublishes,
+    ClientSubscribes,
+    ClientUnadvertises,
+    ClientUnsubscribes,
+    LinkDown,
+    LinkUp,
+    Received,
+    Stimulus,
+    TimerFired,
+)
+
+A, C = BrokerId("A"), BrokerId("C")
+ANN, PAT = ClientId("ann"), ClientId("pat")
+
+
+def tree(text: str) -> Node:
+    return parse(text)  # type: ignore[return-value]
+
+
+def advertise(number: int, name: str, text: str) -> Advertise:
+    return Advertise(number, AdvertisementId(name), tree(text))
+
+
+def subscribe(name: str, text: str) -> Subscribe:
+    return Subscribe(SubscriptionId(name), tree(text))
+
+
+def unsubscribe(number: int, name: str) -> Unsubscribe:
+    return Unsubscribe(number, SubscriptionId(name))
+
+
+class Script:
+    """Broker B between A and C, synchronised with both."""
+
+    def __init__(self, configuration: Configuration | None = None) -> None:
+        self.broker = Broker(
+            BrokerId("B"), configuration or Configuration(engine="scan"), neighbours=[A, C]
+        )
+        self.now = 0.0
+        for link in (A, C):
+            self.do(LinkUp(link))
+        for link in (A, C):
+            self.get(link, Synchronised("advertisements"))
+            self.get(link, Synchronised("subscriptions"))
+
+    def do(self, stimulus: Stimulus) -> list[Effect]:
+        effects = self.broker.handle(stimulus, now=self.now)
+        self.broker.validate()
+        return effects
+
+    def get(self, link: BrokerId, message: Message) -> list[Effect]:
+        return self.do(Received(link, message))
+
+
+def test_two_links_are_synchronised_stage_by_stage():
+    broker = Broker(BrokerId("B"), Configuration(engine="scan"), neighbours=[A, C])
+    assert broker.handle(LinkUp(A), now=0) == []
+    assert broker.handle(LinkUp(C), now=0) == []
+    # What A has said is all that C must know.
+    assert broker.handle(Received(A, Synchronised("advertisements")), now=0) == [
+        Send(C, Synchronised("advertisements"))
+    ]
+    assert broker.handle(Received(C, Synchronised("advertisements")), now=0) == [
+        Send(A, Synchronised("advertisements"))
+    ]
+    assert broker.handle(Received(A, Synchronised("subscriptions")), now=0) == [
+        Send(C, Synchronised("subscriptions"))
+    ]
+    assert broker.handle(Received(C, Synchronised("subscriptions")), now=0) == [
+        Send(A, Synchronised("subscriptions"))
+    ]
+    assert broker.handle(Received(C, Synchronised("subscriptions")), now=0) == []
+
+
+def test_an_advertisement_is_passed_on_and_wakes_subscriptions():
+    script = Script()
+    assert script.do(ClientSubscribes(ANN, "cheap", tree("price < 25"))) == []
+    assert script.get(A, advertise(5, "A:1:1", "price > 20")) == [
+        SetTimer("acknowledgements", 30.0),
+        Send(C, advertise(3, "A:1:1", "price > 20")),
+        Send(A, subscribe("B:1:1", "price < 25")),
+    ]
+    # C may still answer with subscriptions: until then A gets no acknowledgement.
+    assert script.get(C, Acknowledge(3)) == [Send(A, Acknowledge(5))]
+
+
+def test_an_event_goes_once_to_each_link_and_client_and_never_back():
+    script = Script()
+    script.get(A, advertise(1, "A:1:1", "true"))
+    script.get(C, Acknowledge(2))
+    for name, text in [("C:1:1", "x > 1"), ("C:1:2", "x > 2")]:
+        script.get(C, subscribe(name, text))
+    script.do(ClientSubscribes(ANN, "one", tree("x > 1")))
+    script.do(ClientSubscribes(ANN, "three", tree("x > 3")))
+    script.do(ClientSubscribes(ANN, "two", tree("x > 2")))
+    event = Event(x=3)
+    message = Publish(PublicationId("e"), AdvertisementId("A:1:1"), event)
+    assert script.get(A, message) == [
+        Send(C, message),
+        Deliver(ANN, PublicationId("e"), event, ("one", "two")),
+    ]
+
+
+def test_an_event_goes_to_a_neighbour_that_has_not_said_what_it_wants():
+    broker = Broker(BrokerId("B"), Configuration(engine="scan"), neighbours=[A])
+    broker.handle(ClientAdvertises(PAT, "all", tree("true")), now=0)
+    message = Publish(PublicationId("e"), AdvertisementId("B:1:1"), Event(x=1))
+    publishes = ClientPublishes(PAT, PublicationId("e"), Event(x=1))
+    assert broker.handle(publishes, now=0) == [Send(A, message)]
+    broker.handle(LinkUp(A), now=0)
+    broker.handle(Received(A, Synchronised("advertisements")), now=0)
+    broker.handle(Received(A, Synchronised("subscriptions")), now=0)
+    # It knows of the advertisement, and has not answered it yet.
+    assert broker.handle(publishes, now=0) == [Send(A, message)]
+    broker.handle(Received(A, Acknowledge(3)), now=0)
+    assert broker.handle(publishes, now=0) == []
+
+
+def test_active_covering_makes_before_it_breaks():
+    """R2 and P2-B8: the newcomer first, then the removal of what it covers."""
+    script = Script()
+    script.get(A, advertise(1, "A:1:1", "true"))
+    script.get(C, subscribe("C:1:1", "x < 5"))
+    assert [
+        effect for effect in script.get(C, subscribe("C:1:2", "x < 9")) if isinstance(effect, Send)
+    ] == [Send(A, subscribe("C:1:2", "x < 9")), Send(A, unsubscribe(5, "C:1:1"))]
+
+
+def test_a_removal_is_confirmed_when_it_is_done_everywhere():
+    """P2-B8 and P2-B9: the chain of acknowledgements."""
+    script = Script(Configuration(engine="scan", covering="none"))
+    script.get(A, advertise(1, "A:1:1", "true"))
+    script.get(C, Acknowledge(2))
+    script.do(ClientSubscribes(ANN, "s", tree("x = 1")))
+    assert script.do(ClientUnsubscribes(ANN, "s")) == [
+        Send(A, unsubscribe(6, "B:1:4")),
+        SetTimer("acknowledgements", 30.0),
+    ]
+    assert script.get(A, Acknowledge(6)) == [Confirm(ANN, "s")]
+    script.do(ClientSubscribes(ANN, "local", tree("false")))
+    assert script.do(ClientUnsubscribes(ANN, "local")) == [Confirm(ANN, "local")]
+
+
+def test_a_neighbour_that_does_not_acknowledge_is_suspect():
+    script = Script(Configuration(engine="scan", covering="none", acknowledgement_seconds=10))
+    script.get(A, advertise(1, "A:1:1", "true"))
+    script.get(C, Acknowledge(2))
+    script.do(ClientSubscribes(ANN, "s", tree("x = 1")))
+    script.do(ClientUnsubscribes(ANN, "s"))
+    script.now = 9
+    assert script.do(TimerFired("acknowledgements")) == [SetTimer("acknowledgements", 10.0)]
+    script.now = 10
+    assert script.do(TimerFired("acknowledgements")) == [
+        Suspect(A, 6),
+        SetTimer("acknowledgements", 20.0),
+    ]
+    script.get(A, Acknowledge(6))
+    assert script.do(TimerFired("acknowledgements")) == []
+
+
+def test_an_advertisement_that_goes_takes_its_subscriptions_along():
+    """F6: what overlaps with nothing from that link any more is withdrawn from it."""
+    script = Script()
+    script.get(A, advertise(1, "A:1:1", "x < 5"))
+    script.get(A, advertise(2, "A:1:2", "x > 3"))
+    script.get(C, subscribe("C:1:1", "x < 2"))
+    script.get(C, subscribe("C:1:2", "x = 4"))
+    sends = [
+        effect
+        for effect in script.get(A, Unadvertise(AdvertisementId("A:1:1")))
+        if isinstance(effect, Send)
+    ]
+    assert sends == [
+        Send(C, Unadvertise(AdvertisementId("A:1:1"))),
+        Send(A, unsubscribe(8, "C:1:1")),
+    ]
+
+
+def test_advertisements_are_covered_too():
+    script = Script(Configuration(engine="scan", advertisement_covering="active"))
+    assert Send(C, advertise(2, "A:1:1", "x < 9")) in script.get(A, advertise(1, "A:1:1", "x < 9"))
+    assert script.get(C, Acknowledge(2)) == [Send(A, Acknowledge(1))]
+    # Nothing is sent: whoever wants x < 5 is found by x < 9.
+    assert script.get(A, advertise(2, "A:1:2", "x < 5")) == [Send(A, Acknowledge(2))]
+    sends = [
+        effect
+        for effect in script.get(A, Unadvertise(AdvertisementId("A:1:1")))
+        if isinstance(effect, Send)
+    ]
+    assert sends == [
+        Send(C, advertise(5, "A:1:2", "x < 5")),
+        Send(C, Unadvertise(AdvertisementId("A:1:1"))),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stimulus", "error"),
+    [
+        (ClientUnsubscribes(ANN, "none"), UnknownSubscriptionError("none")),
+        (ClientUnadvertises(ANN, "none"), UnknownAdvertisementError("none")),
+        (ClientSubscribes(ANN, "s", tree("x = 2")), DuplicateNameError("s")),
+        (ClientAdvertises(ANN, "a", tree("x = 2")), DuplicateNameError("a")),
+        (ClientPublishes(ANN, PublicationId("e"), Event(x=2)), UnadvertisedError("e")),
+        (ClientPublishes(PAT, PublicationId("e"), Event(x=1)), UnadvertisedError("e")),
+        (ClientPublishes(ANN, PublicationId("e"), Event(x=2), "a"), UnadvertisedError("e")),
+        (
+            ClientPublishes(ANN, PublicationId("e"), Event(x=1), "none"),
+            UnknownAdvertisementError("none"),
+        ),
+    ],
+)
+def test_a_client_that_is_wrong_is_told_so(stimulus, error):
+    script = Script()
+    script.do(ClientSubscribes(ANN, "s", tree("x = 1")))
+    script.do(ClientAdvertises(ANN, "a", tree("x = 1")))
+    (effect,) = script.do(stimulus)
+    assert isinstance(effect, Refuse)
+    assert effect.client == stimulus.client
+    assert type(effect.error) is type(error)
+    assert str(effect.error) == str(error)
+
+
+@pytest.mark.parametrize(
+    "stimulus",
+    [
+        ClientSubscribes(ANN, "s", tree("x = 1")),
+        ClientAdvertises(ANN, "a", tree("x = 1")),
+        ClientLeaves(PAT),
+        LinkUp(A, fresh=False),
+        LinkDown(A),
+        TimerFired("acknowledgements"),
+        Received(A, subscribe("A:1:7", "x = 7")),
+        Received(A, Unadvertise(AdvertisementId("none"))),
+        Received(A, Synchronised("subscriptions")),
+    ],
+)
+def test_a_repeat_is_ignored(stimulus):
+    """R14."""
+    script = Script()
+    script.do(ClientSubscribes(ANN, "s", tree("x = 1")))
+    script.do(ClientAdvertises(ANN, "a", tree("x = 1")))
+    script.get(A, subscribe("A:1:7", "x = 7"))
+    assert [effect for effect in script.do(stimulus) if not isinstance(effect, SetTimer)] == []
+
+
+def test_an_unknown_removal_is_acknowledged():
+    """R14."""
+    assert Script().get(A, unsubscribe(4, "none")) == [Send(A, Acknowledge(4))]
+
+
+@pytest.mark.parametrize(
+    ("link", "message", "problem", "answers"),
+    [
+        (C, subscribe("A:1:1", "x = 1"), "came from elsewhere", []),
+        (A, subscribe("A:1:1", "x = 2"), "another filter", []),
+        (C, unsubscribe(3, "A:1:1"), "came from elsewhere", [Send(C, Acknowledge(3))]),
+        (C, advertise(3, "A:1:2", "x = 1"), "came from elsewhere", [Send(C, Acknowledge(3))]),
+        (A, advertise(3, "A:1:2", "x = 2"), "another filter", [Send(A, Acknowledge(3))]),
+        (C, Unadvertise(AdvertisementId("A:1:2")), "came from elsewhere", []),
+        (A, Acknowledge(99), "nothing with the number 99", []),
+        (BrokerId("X"), Synchronised("subscriptions"), "not up", []),
+    ],
+)
+def test_a_neighbour_that_breaks_the_protocol_is_told_so(link, message, problem, answers):
+    script = Script()
+    script.get(A, subscribe("A:1:1", "x = 1"))
+    script.get(A, advertise(1, "A:1:2", "x = 1"))
+    complaint, *rest = script.get(link, message)
+    assert isinstance(complaint, Complain)
+    assert complaint.link == link
+    assert isinstance(complaint.error, ProtocolError)
+    assert problem in str(complaint.error)
+    assert rest == answers
+    # The broker goes on, and what held before holds still.
+    event = Event(x=1)
+    message = Publish(PublicationId("e"), AdvertisementId("C:1:1"), event)
+    assert script.get(C, message) == [Send(A, message)]
+
+
+def test_records_come_first_and_are_enough_to_go_on():
+    configuration = Configuration(engine="scan", durable=True)
+    script = Script(configuration)
+    effects = script.do(ClientSubscribes(ANN, "s", tree("x = 1")))
+    record = SubscriptionRecord(SubscriptionId("B:1:1"), tree("x = 1"), 1, client=ANN, name="s")
+    assert effects == [
+        Persist("counter", CounterRecord(1, 1)),
+        Persist("subscription/B:1:1", record),
+    ]
+    kept = [effect.record for effect in effects if isinstance(effect, Persist) and effect.record]
+    restored = Broker.restore(BrokerId("B"), configuration, kept, neighbours=[A, C])
+    restored.validate()
+    # Its id is not used again.
+    effects = restored.handle(ClientSubscribes(ANN, "t", tree("x = 2")), now=0)
+    assert "B:1:2" in restored.state.subscriptions
+
+
+def test_a_client_that_leaves_leaves_nothing_behind():
+    script = Script()
+    script.do(ClientSubscribes(ANN, "s", tree("x = 1")))
+    script.do(ClientAdvertises(ANN, "a", tree("x = 1")))
+    script.do(ClientLeaves(ANN))
+    assert not len(script.broker.state.subscriptions)
+    assert not len(script.broker.state.advertisements)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        advertise(1, "a", "x = 1"),
+        Unadvertise(AdvertisementId("a")),
+        subscribe("s", "x like 'a%'"),
+        Unsubscribe(
+            1,
+            SubscriptionId("s"),
+            (PruningDistance(AdvertisementId("a"), None),),
+            (subscribe("t", "true"),),
+        ),
+        Acknowledge(1),
+        Publish(PublicationId("e"), AdvertisementId("a"), Event(x=1), 2, 1),
+        Synchronised("advertisements"),
+    ],
+)
+def test_messages_are_their_own_form_on_the_wire(message):
+    data = msgspec.json.encode(message)
+    assert (
+        msgspec.json.decode(data, type=Message, dec_hook=lambda kind, value: kind(value)) == message
+    )

@@ -1,0 +1,41 @@
+"""What does not go together is refused with the rule that forbids it."""
+
+from typing import Any, get_args
+
+import pytest
+
+from boolcast.errors import ConfigurationError
+from boolcast.routing import configuration
+from boolcast.routing.configuration import Configuration
+from boolcast.routing.policies import COVERING, ENGINES, PROPAGATION, UNSUBSCRIPTION
+
+
+@pytest.mark.parametrize(
+    ("policy", "rule"),
+    [
+        ({"covering": "none", "unsubscription": "packing"}, "P4-B3"),
+        ({"covering": "none", "unsubscription": "incremental"}, "P4-B6"),
+        ({"covering": "none", "unsubscription": "incremental-packing"}, "P4-B6"),
+        ({"propagation": "flood", "unsubscription": "incremental"}, "P4-B5"),
+        ({"propagation": "flood", "advertisement_covering": "active"}, "P2-B9"),
+        ({"threshold": 1.5}, "P4-B5"),
+    ],
+)
+def test_an_excluded_combination_names_its_rule(policy: dict[str, Any], rule: str):
+    with pytest.raises(ConfigurationError) as caught:
+        Configuration(**policy)
+    assert caught.value.rule == rule
+    assert f"(rule {rule})" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "table"),
+    [
+        (configuration.Propagation, PROPAGATION),
+        (configuration.Covering, COVERING),
+        (configuration.Unsubscription, UNSUBSCRIPTION),
+        (configuration.EngineName, ENGINES),
+    ],
+)
+def test_every_name_stands_for_something(names: Any, table: dict[str, object]):
+    assert set(get_args(names)) == set(table)
