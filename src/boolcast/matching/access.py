@@ -21,6 +21,7 @@ from boolcast.filters.evaluation import is_so
 from boolcast.filters.expressions import Filter, Node
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.filters.parsing import parse
+from boolcast.filters.size_check import check_limits
 from boolcast.matching import merging
 from boolcast.matching.bulk import REJECTS, Loader
 from boolcast.matching.catalog import catalog_of, live_segments
@@ -123,6 +124,7 @@ class Matcher:
         text = filter if isinstance(filter, str) else None
         if isinstance(filter, str):
             filter = parse(filter, limits=self._limits)
+        check_limits(filter, self._limits)
         with self._lock:
             segments, pending, version = self._without(subscription)
             entry = Entry(self._next_sequence, subscription, filter, text)

@@ -225,6 +225,7 @@ class _Operands:
 
     def code(self, group: RankedGroup, rows: Integers, code: tuple[Jump, ...]) -> NDArray[np.int32]:
         """The code of some filters of a group, as an array (filter, test, column)."""
+        assert len(code) < 1 << 15
         result = np.zeros((len(rows), len(code), 4), dtype=np.int32)
         for position, (number, if_true, if_false) in enumerate(code):
             test = group.shape.tests[number]

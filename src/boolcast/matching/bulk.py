@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from boolcast.algebra.cuts import Cuts
 from boolcast.errors import FilterError
 from boolcast.filters.expressions import Filter
-from boolcast.filters.limits import Limits
+from boolcast.filters.limits import DEEPEST, Limits
 from boolcast.filters.parsing import parse
+from boolcast.filters.size_check import check_limits
 from boolcast.matching.columns import ShapeGroup
 from boolcast.matching.forms import Constants, Form, Group, Groups, split
 from boolcast.matching.live import Holders, LiveSegment
@@ -140,7 +141,7 @@ class Loader:
             self._forms[key] = _MET
             return False
         if form is _MET:
-            filter = parse(text, limits=self.limits)
+            filter = self._read(text)
             form = self._forms[key] = Form.of(filter, literals, self._constants, self._groups)
         return form is not None and form.take(slot, literals)
 
@@ -152,8 +153,14 @@ class Loader:
             self._forms.clear()
             self._constants.forget_literals()
 
-    def _parse(self, slot: int, text: str) -> None:
+    def _read(self, text: str) -> Filter:
         filter = parse(text, limits=self.limits)
+        if self.limits.depth > DEEPEST:
+            check_limits(filter, self.limits)
+        return filter
+
+    def _parse(self, slot: int, text: str) -> None:
+        filter = self._read(text)
         parts = take_apart(filter)
         if parts is None:
             return
