@@ -28,8 +28,9 @@ from boolcast.matching.catalog import catalog_of, live_segments
 from boolcast.matching.encoding import encode_event
 from boolcast.matching.inputs import Chunk, chunks
 from boolcast.matching.live import ALIVE, Entry, LiveSegment
+from boolcast.matching.numbering import check_events
 from boolcast.matching.protocol import MATCHES, Events
-from boolcast.matching.rows import rows_of
+from boolcast.matching.rows import Subscriptions, rows_of
 from boolcast.matching.searching import search, settled
 from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.snapshots import load, publish
@@ -135,7 +136,7 @@ class Matcher:
             if len(pending) + 1 >= PENDING_LIMIT:
                 self._flush()
 
-    def add_many(self, subscriptions: pa.Table | pa.RecordBatch | bytes) -> pa.Table:
+    def add_many(self, subscriptions: Subscriptions) -> pa.Table:
         """Add subscriptions from columns or JSON lines `subscription` and `filter` (text).
 
         Much faster than one by one: texts that differ in constants only are parsed once. Of
@@ -219,6 +220,7 @@ class Matcher:
         at most about a million matches are held at a time. Raises EventError, with the number
         of the event, when a malformed one is reached.
         """
+        check_events(events)
         with self._lock:
             self._flush()
             state = self._state

@@ -89,7 +89,8 @@ class Loader:
         slot_of = np.append(slots, np.int32(-1))[codes]
         is_taken = (slot_of >= 0) & rows.subscriptions.is_valid().to_numpy(zero_copy_only=False)
         for number in np.flatnonzero(~is_taken).tolist():
-            self._reject(rows, number, errors.get(int(codes[number])))
+            if number not in rows.blank:
+                self._reject(rows, number, errors.get(int(codes[number])))
         taken = np.flatnonzero(is_taken)
         names = rows.subscriptions.take(pa.array(taken)).dictionary_encode()
         last = np.zeros(len(names.dictionary), dtype=np.int64)
