@@ -1,4 +1,4 @@
-"""Filters that are long or deep: what is taken is matched and saved, the rest refused when added."""
+"""Filters that are long or deep: what is taken is matched and saved, the rest refused at once."""
 
 import pyarrow as pa
 import pytest
