@@ -8,7 +8,7 @@ from hypothesis import given
 
 from boolcast.errors import FilterLimitError
 from boolcast.filters import regexes
-from boolcast.filters.expressions import Comparison, Not
+from boolcast.filters.expressions import Comparison, Node, Not
 from boolcast.filters.limits import DEEPEST, Limits
 from boolcast.filters.parsing import parse
 from boolcast.filters.size_check import check_limits
@@ -59,7 +59,7 @@ LIMITS = Limits(text=60, depth=3, predicates=4, values=3, regexes=2)
     [
         ("predicates", "a = 1 or a = 2 or a = 3 or a = 4 or a = 5"),
         ("depth", "not (a = 1 and not (b = 1 or c = 1))"),
-        ("depth", "not (not contains(a, 'x'))"),
+        ("depth", "not not not not contains(a, 'x')"),
         ("values", "a in (1, 2, 3, 4)"),
         ("regexes", "matches(a, 'x') or matches(a, 'y') or matches(a, 'z')"),
         ("text", f"a = '{'x' * 61}'"),
@@ -88,13 +88,13 @@ def test_a_tree_passes_the_limits_that_its_text_passes(node):
 
 
 def test_a_tree_deeper_than_a_matcher_can_go_is_refused_whatever_the_limits():
-    node = Comparison("a", "=", 1)
+    node: Node = Comparison("a", "=", 1)
     for _ in range(DEEPEST):
         node = Not(node)
     check_limits(node, Limits(depth=10**6))
     with pytest.raises(FilterLimitError, match=f"deeper than {DEEPEST} levels") as caught:
         check_limits(Not(node), Limits(depth=10**6))
-    assert "whatever the limit" in caught.value.hint
+    assert "whatever the limit" in str(caught.value)
 
 
 def test_a_text_that_python_cannot_descend_into_is_refused():

@@ -46,7 +46,6 @@ def check_limits(filter: Filter, limits: Limits) -> None:
                 text += len(node.attribute) + _operand_length(node, limits)
         if text > limits.text:
             raise limits.error("text")
-        # What waits holds a predicate each, or a constant, which takes text.
         if predicates > limits.predicates:
             raise limits.error("predicates")
         if regexes > limits.regexes:
