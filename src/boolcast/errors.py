@@ -124,8 +124,10 @@ class FilterLimitError(FilterError):
         allowed: int,
         text: str | None = None,
         position: int | None = None,
+        hint: str | None = None,
     ) -> None:
-        hint = f"Limits.{limit} is {allowed:,}; it can be raised where the filter is parsed"
+        if hint is None:
+            hint = f"Limits.{limit} is {allowed:,}; it can be raised where the filter is parsed"
         super().__init__(problem, text=text, position=position, hint=hint)
         self.limit = limit
         self.allowed = allowed

@@ -188,6 +188,27 @@ def test_columns_with_nulls(make, type_):
         assert matches_of(engine, table) == accepting_each(PROBES, numbered_rows(table))
 
 
+@pytest.mark.parametrize("size", [1, 9])
+def test_encoded_columns_of_views(make, size):
+    """A dictionary longer than its column, or shorter, and runs."""
+    texts = pa.array(["x", "y", None, "z"], pa.string_view())
+    codes = pa.array([[1, None, 0][number % 3] for number in range(size)], pa.int8())
+    ends = pa.array([1, 3, 5, 9], pa.int32())
+    engine = filled(make, {"x": "a = 'x'", "y": "a like 'y%'", "z": "a > 'y'"})
+    for column in (
+        pa.DictionaryArray.from_arrays(codes, texts),
+        pa.RunEndEncodedArray.from_arrays(ends, texts).slice(9 - size),
+    ):
+        table = pa.table({"a": column})
+        expected = [
+            (row, name)
+            for row, text in enumerate(column.to_pylist())
+            for name in (("y",) if text == "y" else ("x",) if text == "x" else ())
+        ]
+        expected += [(row, "z") for row, text in enumerate(column.to_pylist()) if text == "z"]
+        assert matches_of(engine, table) == sorted(expected)
+
+
 def test_structs_nest(make):
     rows = [{"x": 1}, {"x": None}, None, {"x": 2, "y": "z"}]
     table = pa.table({"a": rows, "b": [1, 2, None, 4]})

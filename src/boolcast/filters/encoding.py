@@ -8,10 +8,10 @@ takes can be encoded and decoded.
 import msgspec
 
 from boolcast.errors import FilterSchemaError, FilterSyntaxError
-from boolcast.filters.expressions import And, Filter, Matches, Node, Not, Or, StringTest
+from boolcast.filters.expressions import Filter, Node
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
-from boolcast.filters.printing import is_enclosed
 from boolcast.filters.schema_check import find_problem
+from boolcast.filters.size_check import check_depth
 from boolcast.model.json_faults import fault
 from boolcast.model.schemas import Schema
 
@@ -39,7 +39,7 @@ def decode(
         raise limits.error("depth") from None
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise FilterSyntaxError(f"not the JSON form of a filter: {fault(error, data)}") from None
-    _check_depth(node, limits)
+    check_depth(node, limits)
     if schema is not None:
         for predicate in node.predicates():
             if problem := find_problem(predicate, schema):  # type: ignore[arg-type]
@@ -76,20 +76,3 @@ def _check_size(root: object, limits: Limits) -> None:
             raise limits.error("predicates")
         if regexes > limits.regexes:
             raise limits.error("regexes")
-
-
-def _check_depth(root: Node, limits: Limits) -> None:
-    """Raise where the filter's text would nest too deep."""
-    waiting = [(root, 0)]
-    while waiting:
-        node, depth = waiting.pop()
-        if depth > limits.depth:
-            raise limits.error("depth")
-        match node:
-            case And(children) | Or(children):
-                waiting += [(child, depth + is_enclosed(node, child)) for child in children]
-            case Not(child):
-                waiting.append((child, depth + 1 + is_enclosed(node, child)))
-            case StringTest() | Matches() if node.negated and depth == limits.depth:
-                # Its text begins with `not`.
-                raise limits.error("depth")

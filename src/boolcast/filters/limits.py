@@ -15,13 +15,22 @@ _PROBLEMS: Final = {
 }
 
 
+DEEPEST: Final = 100
+"""How deep a filter in a matcher may nest, whatever its limits.
+
+Its tree has up to 200 levels then, and what evaluates, prints or indexes it takes up to 700 of
+the 1,000 calls within each other that Python allows.
+"""
+
+
 class Limits(msgspec.Struct, frozen=True):
     """How large a filter may be. Work on one past a limit is in proportion to the limit.
 
     `text` counts the characters outside `in` lists, and those of any single value inside
     one; `depth` the nesting of parentheses and NOTs; `predicates` the leaves; `values` the
     values of one `in` list; `regexes` the predicates `matches`, since to compile one may take
-    milliseconds. Past a depth of about 150 Python's own limit on recursion is met first.
+    milliseconds. Past a depth of about 150 Python's own limit on recursion is met first, and a
+    matcher takes no filter deeper than `DEEPEST`.
     """
 
     text: int = 16_384

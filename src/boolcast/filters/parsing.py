@@ -52,7 +52,10 @@ def parse(text: str, *, schema: Schema | None = None, limits: Limits = DEFAULT_L
     >>> str(parse("price<25 AND (condition='new')"))
     "price < 25 and condition = 'new'"
     """
-    return _Parser(text, schema, limits).parse()
+    try:
+        return _Parser(text, schema, limits).parse()
+    except RecursionError:
+        raise limits.error("depth", text) from None
 
 
 class _Parser:

@@ -21,14 +21,16 @@ from boolcast.filters.evaluation import is_so
 from boolcast.filters.expressions import Filter, Node
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.filters.parsing import parse
+from boolcast.filters.size_check import check_limits
 from boolcast.matching import merging
 from boolcast.matching.bulk import REJECTS, Loader
 from boolcast.matching.catalog import catalog_of, live_segments
 from boolcast.matching.encoding import encode_event
 from boolcast.matching.inputs import Chunk, chunks
 from boolcast.matching.live import ALIVE, Entry, LiveSegment
+from boolcast.matching.numbering import check_events
 from boolcast.matching.protocol import MATCHES, Events
-from boolcast.matching.rows import rows_of
+from boolcast.matching.rows import Subscriptions, rows_of
 from boolcast.matching.searching import search, settled
 from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.snapshots import load, publish
@@ -123,6 +125,7 @@ class Matcher:
         text = filter if isinstance(filter, str) else None
         if isinstance(filter, str):
             filter = parse(filter, limits=self._limits)
+        check_limits(filter, self._limits)
         with self._lock:
             segments, pending, version = self._without(subscription)
             entry = Entry(self._next_sequence, subscription, filter, text)
@@ -133,7 +136,7 @@ class Matcher:
             if len(pending) + 1 >= PENDING_LIMIT:
                 self._flush()
 
-    def add_many(self, subscriptions: pa.Table | pa.RecordBatch | bytes) -> pa.Table:
+    def add_many(self, subscriptions: Subscriptions) -> pa.Table:
         """Add subscriptions from columns or JSON lines `subscription` and `filter` (text).
 
         Much faster than one by one: texts that differ in constants only are parsed once. Of
@@ -220,6 +223,7 @@ class Matcher:
         at most about a million matches are held at a time. Raises EventError, with the number
         of the event, when a malformed one is reached.
         """
+        check_events(events)
         with self._lock:
             self._flush()
             state = self._state

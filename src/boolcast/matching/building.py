@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from boolcast.matching.columns import RankedGroup
 from boolcast.matching.compiled import building_kernel
 from boolcast.matching.segments import (
+    ANY_ONE,
+    ANY_TEXT,
     INTERVAL,
     INTERVALS,
     LEVELS,
@@ -225,6 +227,7 @@ class _Operands:
 
     def code(self, group: RankedGroup, rows: Integers, code: tuple[Jump, ...]) -> NDArray[np.int32]:
         """The code of some filters of a group, as an array (filter, test, column)."""
+        assert len(code) < 1 << 15
         result = np.zeros((len(rows), len(code), 4), dtype=np.int32)
         for position, (number, if_true, if_false) in enumerate(code):
             test = group.shape.tests[number]
@@ -256,16 +259,16 @@ class _Operands:
         return INTERVALS, numbers, 0
 
     def _pattern(self, test: Test) -> int:
-        """The number of a pattern; in its row -1 stands for any character, -2 for any text."""
+        """The number of a pattern; its row is of code points, `ANY_ONE` and `ANY_TEXT`."""
         row = test.pattern
         assert row is not None
         if row not in self.patterns:
             for position, element in enumerate(row.elements):
                 if row.stays >> position & 1:
-                    self.pattern_elements.append(-2)
-                self.pattern_elements.append(-1 if element is None else ord(element))
+                    self.pattern_elements.append(ANY_TEXT)
+                self.pattern_elements.append(ANY_ONE if element is None else ord(element))
             if row.stays >> len(row.elements) & 1:
-                self.pattern_elements.append(-2)
+                self.pattern_elements.append(ANY_TEXT)
             self.pattern_starts.append(len(self.pattern_elements))
             self.patterns[row] = len(self.patterns)
         return self.patterns[row]

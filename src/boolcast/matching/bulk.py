@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from boolcast.algebra.cuts import Cuts
 from boolcast.errors import FilterError
 from boolcast.filters.expressions import Filter
-from boolcast.filters.limits import Limits
+from boolcast.filters.limits import DEEPEST, Limits
 from boolcast.filters.parsing import parse
+from boolcast.filters.size_check import check_limits
 from boolcast.matching.columns import ShapeGroup
 from boolcast.matching.forms import Constants, Form, Group, Groups, split
 from boolcast.matching.live import Holders, LiveSegment
@@ -92,7 +93,8 @@ class Loader:
         slot_of = np.append(slots, np.int32(-1))[codes]
         is_taken = (slot_of >= 0) & rows.subscriptions.is_valid().to_numpy(zero_copy_only=False)
         for number in np.flatnonzero(~is_taken).tolist():
-            self._reject(rows, number, errors.get(int(codes[number])))
+            if number not in rows.blank:
+                self._reject(rows, number, errors.get(int(codes[number])))
         taken = np.flatnonzero(is_taken)
         names = rows.subscriptions.take(pa.array(taken)).dictionary_encode()
         last = np.zeros(len(names.dictionary), dtype=np.int64)
@@ -144,7 +146,7 @@ class Loader:
             self._forms[key] = _MET
             return False
         if form is _MET:
-            filter = parse(text, limits=self.limits)
+            filter = self._read(text)
             form = self._forms[key] = Form.of(filter, literals, self._constants, self._groups)
         return form is not None and form.take(slot, literals)
 
@@ -156,8 +158,14 @@ class Loader:
             self._forms.clear()
             self._constants.forget_literals()
 
-    def _parse(self, slot: int, text: str) -> None:
+    def _read(self, text: str) -> Filter:
         filter = parse(text, limits=self.limits)
+        if self.limits.depth > DEEPEST:
+            check_limits(filter, self.limits)
+        return filter
+
+    def _parse(self, slot: int, text: str) -> None:
+        filter = self._read(text)
         parts = take_apart(filter)
         if parts is None:
             return

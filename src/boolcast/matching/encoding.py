@@ -11,7 +11,7 @@ from boolcast.errors import EventError
 from boolcast.matching.ranks import RankSpace
 from boolcast.matching.segments import Segment
 from boolcast.matching.spaces import Spaces
-from boolcast.model.arrow import columns_of
+from boolcast.model.arrow import columns_of, decoded
 from boolcast.model.events import Event
 from boolcast.model.values import EventValue
 
@@ -120,7 +120,7 @@ def _ranks(space: RankSpace, column: pa.Array | Sequence[EventValue | None]) -> 
     kind = column.type
     if pa.types.is_dictionary(kind):
         if len(column.dictionary) > len(column):
-            return _ranks(space, column.dictionary_decode())
+            return _ranks(space, decoded(column))
         return _dictionary_ranks(space, column)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return space.string_ranks(column)

@@ -2,6 +2,7 @@
 
 import re
 from array import array
+from itertools import accumulate, pairwise
 from operator import getitem
 from typing import Final, NamedTuple, cast
 
@@ -182,8 +183,7 @@ class Form:
     ) -> None:
         self._root = root
         self._tables = tables
-        ends = [sum(counts[: number + 1]) for number in range(len(counts))]
-        self._spans = [(end - count, end) for count, end in zip(counts, ends, strict=True)]
+        self._spans = list(pairwise(accumulate(counts, initial=0)))
         self._is_simple = all(count == 1 for count in counts)
         self._groups = groups
         # A shape is large, and to look it up for each text would take longest of all.

@@ -21,6 +21,7 @@ def numbered_events(events: Events, first: int = 0) -> Iterator[tuple[int, Event
     A line of JSON is numbered from 0; a blank line has a number and no event. Raises EventError
     at a malformed event; it names a row as `event 0` and a line as `line 1`.
     """
+    check_events(events)
     match events:
         case bytes():
             return _events_from_lines(events)
@@ -28,13 +29,17 @@ def numbered_events(events: Events, first: int = 0) -> Iterator[tuple[int, Event
             return _events_from_batches(events.to_batches(max_chunksize=_CHUNK_EVENTS), first)
         case pa.RecordBatch():
             return _events_from_batches([events], first)
-        case pa.RecordBatchReader():
-            return _events_from_batches(events, first)
         case _:
-            raise UsageError(
-                "events are an Arrow Table, RecordBatch or RecordBatchReader, or JSON lines as "
-                f"bytes, and this is a {type(events).__name__}"
-            )
+            return _events_from_batches(events, first)
+
+
+def check_events(events: object) -> None:
+    """Raise UsageError for what does not hold events."""
+    if not isinstance(events, bytes | pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+        raise UsageError(
+            "events are an Arrow Table, RecordBatch or RecordBatchReader, or JSON lines as "
+            f"bytes, and this is a {type(events).__name__}"
+        )
 
 
 def _events_from_lines(lines: bytes) -> Iterator[tuple[int, Event]]:

@@ -214,7 +214,7 @@ class RankSpace:
 
     def prepare(self) -> None:
         """Make what a search needs beforehand, so that none has to wait for it."""
-        assert self._search
+        _ = self._search
 
     @cached_property
     def _search(self) -> tuple[Any, ...]:
@@ -255,7 +255,3 @@ class RankSpace:
     def timestamp_ranks(self, values: NDArray[np.int64]) -> Places:
         """The ranks of timestamps, given in microseconds."""
         return self.timestamps.integer_ranks(values, self.timestamp)
-
-    def boolean_ranks(self) -> tuple[int, int]:
-        """The ranks of false and true."""
-        return self.rank(False), self.rank(True)

@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 
 LEVELS: Final = 31
 
-INTERVAL, INTERVALS, PATTERN, RESIDUAL = range(4)
+INTERVAL: Final = 0
+INTERVALS: Final = 1
+PATTERN: Final = 2
+RESIDUAL: Final = 3
+
+ANY_ONE: Final = -1
+ANY_TEXT: Final = -2
+"""In a pattern: any character, and any text."""
 
 
 class Segment(NamedTuple):

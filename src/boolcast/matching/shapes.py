@@ -7,9 +7,9 @@ constants of a leaf are the cuts of its set (`algebra.value_sets`).
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple, cast
 
-from boolcast.algebra.cuts import BOOLEAN, STRINGS, Cuts
+from boolcast.algebra.cuts import BOOLEAN, MISSING, STRINGS, Cuts
 from boolcast.algebra.value_sets import Row, comparison_cuts, meaning
 from boolcast.filters.expressions import (
     And,
@@ -26,6 +26,14 @@ from boolcast.filters.expressions import (
 )
 from boolcast.filters.negation import complement
 from boolcast.model.values import Value
+
+ALWAYS: Final = ""
+"""The attribute under which filters are posted that every event is a candidate for; no event
+carries it."""
+
+LONGEST: Final = 4_096
+"""Of more tests than this no code is made: jumps have 15 bits, and where many tests stand beside
+many others the code takes the product of both."""
 
 Kind = Literal["intervals", "pattern", "residual"]
 
@@ -59,13 +67,20 @@ class Shape(NamedTuple):
 
 
 def take_apart(filter: Filter) -> tuple[Shape, list[Cuts]] | None:
-    """The shape of a filter and the constants of its tests; None for a filter that is `false`."""
+    """The shape of a filter and the constants of its tests; None for a filter that is `false`.
+
+    A filter of more than `LONGEST` tests is a residual as a whole.
+    """
     tests: list[Test] = []
     constants: list[Cuts] = []
     root = _walk(cast("Node", filter), True, tests, constants)
     if root is False:
         return None
-    return (Shape(None, ()), []) if root is True else (Shape(root, tuple(tests)), constants)
+    if root is True:
+        return Shape(None, ()), []
+    if len(tests) > LONGEST:
+        return Shape(0, (Test(ALWAYS, "residual", 1),)), [((MISSING,),)]
+    return Shape(root, tuple(tests)), constants
 
 
 def _walk(node: Node, is_wanted: bool, tests: list[Test], constants: list[Cuts]) -> Inner | int:
@@ -104,15 +119,12 @@ def _walk(node: Node, is_wanted: bool, tests: list[Test], constants: list[Cuts])
 
 def test_of(leaf: Leaf) -> tuple[Test, Cuts]:
     """The test that a predicate makes, and its constants; none where no value satisfies it."""
-    if type(leaf) is Comparison:
+    if isinstance(leaf, Comparison):
+        # By far the most frequent, and as fast as to ask whether its meaning is known.
         return _comparison_test(leaf.attribute, leaf.operator, leaf.value)
     if isinstance(leaf, Residual):
         cuts: Cuts = STRINGS if isinstance(leaf, Matches) else ((BOOLEAN,),)
         return Test(leaf.attribute, "residual", len(cuts)), cuts
-    if isinstance(leaf, Comparison):
-        # By far the most frequent, and as fast as to ask whether its meaning is known.
-        cuts = comparison_cuts(leaf.operator, leaf.value)
-        return Test(leaf.attribute, "intervals", len(cuts)), cuts
     variable, inside, _ = meaning(leaf)
     for row, holds in inside.literals:
         return Test(variable.name, "pattern", len(inside.cuts), row, holds), inside.cuts

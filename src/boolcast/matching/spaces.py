@@ -1,20 +1,16 @@
 """The rank spaces of all attributes that a segment looks at."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boolcast.matching.columns import Column, RankedGroup, ShapeGroup, cuts_of
 from boolcast.matching.ranks import Places, RankSpace
-from boolcast.matching.shapes import Test
+from boolcast.matching.shapes import ALWAYS, Test
 
 Maps = Mapping[str, Places]
 """For each attribute and bound in one space, the same bound in another."""
-
-ALWAYS: Final = ""
-"""The attribute under which filters without any test are posted; no event carries it."""
 
 
 class Spaces:

@@ -73,7 +73,7 @@ def _columns(
     """The attributes that one column holds, with their values: several for a struct."""
     if not depth:
         raise EventError(f"the event nests deeper than {DEPTH_LIMIT} levels")
-    array = _decoded(array)
+    array = decoded(array)
     if pa.types.is_struct(array.type):
         for field, child in zip(array.type, array.flatten(), strict=True):
             yield from _columns(f"{name}.{field.name}", child, depth - 1)
@@ -85,13 +85,22 @@ def _columns(
     yield name, values
 
 
-def _decoded(array: pa.Array) -> pa.Array:
+def decoded(array: pa.Array) -> pa.Array:
     """The values that a dictionary or run-end encoded array stands for."""
     if pa.types.is_dictionary(array.type):
-        return _decoded(array.dictionary_decode())
+        values = _without_views(array.dictionary)
+        return decoded(pa.DictionaryArray.from_arrays(array.indices, values).dictionary_decode())
     if pa.types.is_run_end_encoded(array.type):
-        return _decoded(pc.run_end_decode(array))
+        runs = pa.RunEndEncodedArray.from_arrays(array.run_ends, _without_views(array.values))
+        return decoded(pc.run_end_decode(runs.slice(array.offset, len(array))))
     return array
+
+
+def _without_views(values: pa.Array) -> pa.Array:
+    """Strings that are no views: Arrow cannot decode into those."""
+    if pa.types.is_string_view(values.type):
+        return values.cast(pa.large_string())
+    return values.cast(pa.large_binary()) if pa.types.is_binary_view(values.type) else values
 
 
 def _values(array: pa.Array) -> list[EventValue | None]:

@@ -18,13 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boolcast.matching.kernels.compiling import compiled, kernel, short_kernel
+from boolcast.matching.segments import ANY_ONE, ANY_TEXT, INTERVAL, INTERVALS, PATTERN
 
 Array = NDArray[Any]
-
-INTERVAL = 0
-INTERVALS = 1
-PATTERN = 2
-RESIDUAL = 3
 
 FALSE = 0
 TRUE = 1
@@ -278,10 +274,6 @@ def lies_in_list(rank: int, list_starts: Array, list_bounds: Array, which: int) 
         else:
             high = middle
     return bool((low - begin) % 2 == 1)
-
-
-ANY_ONE = -1
-ANY_TEXT = -2
 
 
 @kernel

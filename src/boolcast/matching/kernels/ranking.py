@@ -18,12 +18,10 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from boolcast.matching.constants import BEFORE
 from boolcast.matching.kernels.compiling import compiled, kernel
 
 Array = NDArray[Any]
-
-BEFORE = 1
-AFTER = 2
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)

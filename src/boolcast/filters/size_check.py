@@ -1,0 +1,107 @@
+"""Trees against the limits that hold for texts: a tree may have been built and never parsed."""
+
+from typing import cast
+
+from boolcast.errors import FilterLimitError
+from boolcast.filters.expressions import (
+    And,
+    AttributeComparison,
+    Comparison,
+    Constant,
+    Filter,
+    In,
+    Like,
+    Matches,
+    Node,
+    Not,
+    Or,
+    StringTest,
+)
+from boolcast.filters.limits import DEEPEST, Limits
+from boolcast.filters.printing import is_enclosed
+from boolcast.model.values import Value
+
+
+def check_limits(filter: Filter, limits: Limits) -> None:
+    """Raise FilterLimitError for a filter that is past a limit, or nests deeper than `DEEPEST`.
+
+    What `parse` takes under the limits, and is no deeper than that, passes. The text is counted
+    from below: names, strings, and one character for each node.
+    """
+    text = predicates = regexes = 0
+    waiting = [cast("Node", filter)]
+    while waiting:
+        node = waiting.pop()
+        text += 1
+        match node:
+            case And(children) | Or(children):
+                waiting += children
+            case Not(child):
+                waiting.append(child)
+            case Constant():
+                pass
+            case _:
+                predicates += 1
+                regexes += type(node) is Matches
+                text += len(node.attribute) + _operand_length(node, limits)
+        if text > limits.text:
+            raise limits.error("text")
+        if predicates > limits.predicates:
+            raise limits.error("predicates")
+        if regexes > limits.regexes:
+            raise limits.error("regexes")
+    check_depth(cast("Node", filter), limits)
+    if limits.depth > DEEPEST:
+        _check_deepest(cast("Node", filter))
+
+
+def _operand_length(node: Node, limits: Limits) -> int:
+    match node:
+        case Comparison(_, _, value):
+            return _length(value)
+        case In(_, values, _):
+            if len(values) > limits.values:
+                raise limits.error("values")
+            if max(map(_length, values)) > limits.text:
+                raise limits.error("text")
+            return 0
+        case AttributeComparison(_, _, operand) | StringTest(_, _, operand, _):
+            return len(operand)
+        case Like(_, operand, _, _) | Matches(_, operand, _):
+            return len(operand)
+        case _:
+            return 0
+
+
+def _length(value: Value) -> int:
+    return len(value) if isinstance(value, str) else 0
+
+
+def check_depth(root: Node, limits: Limits) -> None:
+    """Raise where the filter's text would nest deeper than the limit."""
+    if _is_deeper(root, limits.depth):
+        raise limits.error("depth")
+
+
+def _check_deepest(root: Node) -> None:
+    if _is_deeper(root, DEEPEST):
+        problem = f"the filter nests deeper than {DEEPEST:,} levels"
+        hint = "deeper than that a matcher cannot go, whatever the limit"
+        raise FilterLimitError(problem, limit="depth", allowed=DEEPEST, hint=hint)
+
+
+def _is_deeper(root: Node, allowed: int) -> bool:
+    waiting = [(root, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth > allowed:
+            return True
+        match node:
+            case And(children) | Or(children):
+                waiting += [(child, depth + is_enclosed(node, child)) for child in children]
+            case Not(child):
+                waiting.append((child, depth + 1 + is_enclosed(node, child)))
+            case StringTest() | Matches() if node.negated and depth == allowed:
+                # Its text begins with `not`.
+                return True
+    return False
