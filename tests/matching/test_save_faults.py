@@ -115,6 +115,7 @@ def writes_of_a_save(matcher: Matcher) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_a_process_killed_at_any_write_of_a_save(tmp_path):
     run("save-everywhere", tmp_path)
     victims = sorted(tmp_path.iterdir())

@@ -2,7 +2,6 @@
 
 import os
 import re
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import fsspec
@@ -29,9 +28,10 @@ def open_store(place: Place) -> Store:
             _check_protocol(place, match[1])
             return ObjectStore(place)
         place = _path(place)
-    if isinstance(place, str | os.PathLike):
-        return FolderStore(Path(place).absolute())
-    return store_at(place)
+    store = store_at(place)
+    if type(store) is FolderStore:
+        return FolderStore(store.folder.absolute())
+    return store
 
 
 def _path(url: str) -> str:
