@@ -7,6 +7,9 @@ processor time, once of the calls alone and once with the merges in the backgrou
 another thread matches single events, one in a few milliseconds; how long it had to wait is
 time on the clock, and grows with whatever else runs on the machine. How much that is, another
 process tells, which only wakes up as often: its longest delay is no doing of Boolcast.
+
+Python's collector of garbage is kept from what lives anyway, as in a service after its start
+(`gc.freeze()`); else each of its rounds would stop all threads for half a second.
 """
 
 import argparse
@@ -25,7 +28,7 @@ import numpy as np
 from boolcast.experiments.contenders import auction
 from boolcast.matching.access import Matcher
 
-CHUNK = 10_000
+CHUNK = 500
 EVENTS = 20_000
 PAUSE_SECONDS = 0.002
 
@@ -151,6 +154,8 @@ def measure(subscriptions: int, removals: int, seed: int) -> Figures:
         matcher.add(f"s{number}", filter)
     matcher.match(events[0])
     matcher.merge()
+    gc.collect()
+    gc.freeze()
     with sleeper() as longest_delay, Watcher(matcher, events) as watcher:
         adding = Costs(watcher)
         for start in range(2_000, subscriptions, CHUNK):
@@ -201,7 +206,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    gc.freeze()
     figures = measure(options.subscriptions, options.removals, options.seed)
     if options.json:
         sys.stdout.write(msgspec.json.encode(figures).decode() + "\n")

@@ -7,6 +7,8 @@ from boolcast.errors import FilterLimitError
 from boolcast.filters.expressions import And, Comparison, Matches, Node, Or
 from boolcast.filters.limits import DEEPEST, Limits
 from boolcast.matching.access import Matcher
+from boolcast.matching.counting import CountingMatcher
+from boolcast.matching.scan import ScanMatcher
 from boolcast.matching.shapes import LONGEST
 
 RAISED = Limits(text=10**8, depth=10**6, predicates=10**6)
@@ -33,6 +35,25 @@ def test_a_tree_past_the_limits_is_refused_and_nothing_else_suffers(node, tmp_pa
     matcher.merge()
     matcher.save(tmp_path)
     assert Matcher.load(tmp_path).match({"a": 1}) == ["good"]
+
+
+@pytest.mark.parametrize("make", [Matcher, CountingMatcher, ScanMatcher])
+@pytest.mark.parametrize("node", [alternatives(20_000), nested(300)], ids=["long", "deep"])
+def test_every_engine_refuses_a_tree_past_the_limits(make, node):
+    engine = make()
+    engine.add("s", "a = 1")
+    with pytest.raises(FilterLimitError):
+        engine.add("s", node)
+    assert engine.match({"a": 1}) == ["s"]
+
+
+def test_a_loaded_matcher_takes_limits_of_its_own(tmp_path):
+    Matcher().save(tmp_path)
+    raised = Matcher.load(tmp_path, limits=RAISED)
+    raised.add("tree", alternatives(2_000))
+    assert raised.match({"a": 1_999}) == ["tree"]
+    with pytest.raises(FilterLimitError):
+        Matcher.load(tmp_path).add("tree", alternatives(2_000))
 
 
 @pytest.mark.parametrize("count", [LONGEST + 1, 40_000])

@@ -4,6 +4,7 @@
 """
 
 import re
+from functools import lru_cache
 from typing import Final, assert_never, get_args
 
 from boolcast.filters.expressions import (
@@ -38,16 +39,17 @@ PLAIN_NAME: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 def to_text(node: Node) -> str:
     """The filter's text."""
     match node:
-        case And(children):
-            return " and ".join(_part(node, child) for child in children)
-        case Or(children):
-            return " or ".join(to_text(child) for child in children)
+        case Comparison():
+            # By far the most frequent; its parts by name, which is sooner than by a pattern.
+            return f"{name_text(node.attribute)} {node.operator} {value_text(node.value)}"
+        case And():
+            return " and ".join([_part(node, child) for child in node.children])
+        case Or():
+            return " or ".join([to_text(child) for child in node.children])
         case Not(child):
             return f"not {_part(node, child)}"
         case Constant(value):
             return "true" if value else "false"
-        case Comparison(attribute, operator, value):
-            return f"{name_text(attribute)} {operator} {value_text(value)}"
         case Between(attribute, low, high, negated):
             word = "not between" if negated else "between"
             return f"{name_text(attribute)} {word} {value_text(low)} and {value_text(high)}"
@@ -79,6 +81,7 @@ def _attributes_text(attribute: str, operator: str, other: str) -> str:
     return f"{left} {operator} {right}"
 
 
+@lru_cache(maxsize=4_096)
 def name_text(name: str) -> str:
     """The attribute's name, in double quotes where it is not plain."""
     if PLAIN_NAME.fullmatch(name) and name.lower() not in KEYWORDS:

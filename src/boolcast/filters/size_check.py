@@ -10,6 +10,7 @@ from boolcast.filters.expressions import (
     Constant,
     Filter,
     In,
+    Leaf,
     Like,
     Matches,
     Node,
@@ -28,37 +29,41 @@ def check_limits(filter: Filter, limits: Limits) -> None:
     What `parse` takes under the limits, and is no deeper than that, passes. The text is counted
     from below: names, strings, and one character for each node.
     """
-    text = predicates = regexes = 0
+    text = nodes = predicates = regexes = 0
     waiting = [cast("Node", filter)]
     while waiting:
         node = waiting.pop()
-        text += 1
-        match node:
-            case And(children) | Or(children):
-                waiting += children
-            case Not(child):
-                waiting.append(child)
-            case Constant():
-                pass
-            case _:
-                predicates += 1
-                regexes += type(node) is Matches
-                text += len(node.attribute) + _operand_length(node, limits)
-        if text > limits.text:
+        nodes += 1
+        kind = type(node)
+        # By the type, not by a `match`: whoever adds trees to a matcher pays for each of them.
+        if kind is And or kind is Or:
+            waiting += node.children  # type: ignore[union-attr]
+        elif kind is Not:
+            waiting.append(node.child)  # type: ignore[union-attr]
+        elif kind is not Constant:
+            leaf = cast("Leaf", node)
+            predicates += 1
+            regexes += kind is Matches
+            text += len(leaf.attribute)
+            if kind is not Comparison:
+                text += _operand_length(leaf, limits)
+            elif type(leaf.value) is str:  # type: ignore[union-attr]
+                text += len(leaf.value)  # type: ignore[union-attr]
+        if text + nodes > limits.text:
             raise limits.error("text")
         if predicates > limits.predicates:
             raise limits.error("predicates")
         if regexes > limits.regexes:
             raise limits.error("regexes")
-    check_depth(cast("Node", filter), limits)
-    if limits.depth > DEEPEST:
-        _check_deepest(cast("Node", filter))
+    # A node adds two levels at most, a NOT before a parenthesis.
+    if 2 * nodes > min(limits.depth, DEEPEST):
+        check_depth(cast("Node", filter), limits)
+        if limits.depth > DEEPEST:
+            _check_deepest(cast("Node", filter))
 
 
-def _operand_length(node: Node, limits: Limits) -> int:
-    match node:
-        case Comparison(_, _, value):
-            return _length(value)
+def _operand_length(leaf: Leaf, limits: Limits) -> int:
+    match leaf:
         case In(_, values, _):
             if len(values) > limits.values:
                 raise limits.error("values")

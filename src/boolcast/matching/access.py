@@ -19,7 +19,7 @@ import pyarrow as pa
 from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.evaluation import is_so
 from boolcast.filters.expressions import Filter, Node
-from boolcast.filters.limits import DEFAULT_LIMITS, Limits
+from boolcast.filters.limits import DEEPEST, DEFAULT_LIMITS, Limits
 from boolcast.filters.parsing import parse
 from boolcast.filters.size_check import check_limits
 from boolcast.matching import merging
@@ -125,7 +125,8 @@ class Matcher:
         text = filter if isinstance(filter, str) else None
         if isinstance(filter, str):
             filter = parse(filter, limits=self._limits)
-        check_limits(filter, self._limits)
+        if text is None or self._limits.depth > DEEPEST:
+            check_limits(filter, self._limits)
         with self._lock:
             segments, pending, version = self._without(subscription)
             entry = Entry(self._next_sequence, subscription, filter, text)
@@ -336,12 +337,20 @@ class Matcher:
         return publish(store, [to_stored(each) for each in segments], catalog_of(segments))
 
     @classmethod
-    def load(cls, place: Place, *, version: int | None = None) -> "Matcher":
+    def load(
+        cls,
+        place: Place,
+        *,
+        version: int | None = None,
+        statistics: Statistics | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> "Matcher":
         """The newest version saved in a folder or a store, or a given one, mapped into memory.
 
-        Every byte is verified first. Raises StoreError if anything is missing or damaged.
+        Every byte is verified first. Statistics and limits are for what is added later, and for
+        the next `merge`. Raises StoreError if anything is missing or damaged.
         """
-        matcher = cls()
+        matcher = cls(statistics=statistics, limits=limits)
         for live in live_segments(load(store_at(place), version)):
             matcher._next_sequence += len(live)
             matcher._count += len(live) - live.dead

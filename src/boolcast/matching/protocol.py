@@ -37,5 +37,6 @@ class Engine(Protocol):
     def match_batch(self, events: Events) -> pa.RecordBatchReader:
         """The matches of many events, by the state at the call; columns as in `MATCHES`.
 
-        Raises EventError, with the number of the event, when a malformed one is reached.
+        Raises EventError, with the number of the event, when a malformed one is reached. Which
+        matches of the events before it have come out by then depends on the engine.
         """

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.expressions import Filter
+from boolcast.filters.limits import DEFAULT_LIMITS
 from boolcast.filters.parsing import parse
+from boolcast.filters.size_check import check_limits
 from boolcast.matching.protocol import MATCHES
 from boolcast.model.identifiers import check_subscription_id
 
@@ -30,7 +32,11 @@ class Subscriptions:
         Raises FilterError or SubscriptionIdError, and then changes nothing.
         """
         check_subscription_id(subscription)
-        parsed = parse(filter) if isinstance(filter, str) else filter
+        if isinstance(filter, str):
+            parsed = parse(filter)
+        else:
+            check_limits(filter, DEFAULT_LIMITS)
+            parsed = filter
         if subscription in self._filters:
             self.remove(subscription)
         holders = self._holders.setdefault(parsed, {})
