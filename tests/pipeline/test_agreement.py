@@ -10,12 +10,21 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import sampled_from
+from pyspark.sql import DataFrame, SparkSession
 
 from boolcast import Matcher
 from boolcast.errors import EventError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.pipeline import apply_changes, build_index, count_matches, match, match_rejects
+from boolcast.pipeline import (
+    ParquetFiles,
+    apply_changes,
+    build_index,
+    count_matches,
+    match,
+    match_rejects,
+    parquet_files,
+)
 from tests.matching.conformance import COLUMNS, PROBES, accepting_each, numbered_rows
 from tests.pipeline.contents import ROWS, batches_of, filters_of, pairs
 from tests.strategies import SMALL_NAMES, filters, predicates
@@ -71,6 +80,16 @@ IDS: Final = sampled_from([*(f"s{number}" for number in range(30)), "", "ü '\0"
 CHANGES: Final = st.dictionaries(IDS, st.one_of(st.none(), FILTERS), min_size=1, max_size=20)
 
 
+def as_files(spark: SparkSession, events: DataFrame, folder: str) -> ParquetFiles:
+    """The same events, written by Spark and read without it."""
+    events.write.parquet(folder)
+    return parquet_files(spark, folder)
+
+
+def counts_of(counts: DataFrame) -> dict[str, int]:
+    return {row.subscription: row.matches for row in counts.collect()}
+
+
 def split(table: pa.Table) -> tuple[list[tuple[int, Any]], set[int]]:
     """The well-formed events by their numbers, and the numbers of the others."""
     good: list[tuple[int, Any]] = []
@@ -101,13 +120,16 @@ def test_spark_finds_what_the_engine_finds(spark, table, subscriptions, partitio
         build_index(spark.createDataFrame(rows, ROWS), store, buckets=buckets)
         assert pairs(match(events, store, event_id="id")) == expected
         assert pairs(match(events, store, event_id="id", form="lists", memory=1)) == expected
-        counts = count_matches(events, store, memory=20_000).collect()
         names = [name for _, name in expected]
-        assert {row.subscription: row.matches for row in counts} == {
-            name: names.count(name) for name in names
-        }
+        counted = {name: names.count(name) for name in names}
+        assert counts_of(count_matches(events, store, memory=20_000)) == counted
+        files = as_files(spark, events, f"{store}/events")
+        assert pairs(match(files, store, event_id="id")) == expected
+        assert pairs(match(files, store, event_id="id", form="lists", memory=1)) == expected
+        assert counts_of(count_matches(files, store)) == counted
         rejects = match_rejects(events, store, event_id="id").collect()
         assert {row.id for row in rejects} == bad
+        assert {row.id for row in match_rejects(files, store, event_id="id").collect()} == bad
         assert all(
             "gives the attribute" in row.error or "two columns" in row.error for row in rejects
         )

@@ -18,7 +18,15 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from boolcast.experiments.figures import SparkFigures
 from boolcast.experiments.process_times import tree_seconds
-from boolcast.pipeline import build_index, count_matches, match, read_statistics, workloads
+from boolcast.pipeline import (
+    ParquetFiles,
+    build_index,
+    count_matches,
+    match,
+    parquet_files,
+    read_statistics,
+    workloads,
+)
 from boolcast.pipeline.statistics import write_statistics
 from boolcast.workloads import Workload
 
@@ -148,11 +156,14 @@ def _compare(contenders: Mapping[str, Contender], outcomes: Mapping[str, Outcome
             assert outcome == expected, f"{name}: {outcome}, {other}: {expected}"
 
 
-def boolcast_counts(place: str) -> Callable[[DataFrame], Outcome]:
-    """The match engine, by `count_matches`."""
+def boolcast_counts(place: str, *, from_files: bool = False) -> Callable[[DataFrame], Outcome]:
+    """The match engine, by `count_matches`; with `from_files` its workers read the files."""
 
     def run(events: DataFrame) -> Outcome:
-        counts = count_matches(events.drop(EVENT), place)
+        given: DataFrame | ParquetFiles = events.drop(EVENT)
+        if from_files:
+            given = parquet_files(events.sparkSession, *events.inputFiles())
+        counts = count_matches(given, place)
         number = F.substring("subscription", 2, 20).cast("long")
         return _outcome(counts.select(number.alias("subscription"), "matches"))
 

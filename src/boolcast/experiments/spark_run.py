@@ -42,6 +42,8 @@ from boolcast.workloads import Auction, Diverse, Workload
 
 _OURS: Final = "boolcast"
 _OUR_WHAT: Final = "count_matches, the index opened by Python workers"
+_OURS_FROM_FILES: Final = "boolcast from files"
+_OUR_WHAT_FROM_FILES: Final = "count_matches of parquet_files, which workers read themselves"
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +94,7 @@ class Stage:
                 join_counts(lambda events: matched(events, table)),
             ),
             _OURS: ours,
+            _OURS_FROM_FILES: self._from_files(arena),
             "transport": self._contender(
                 "the same columns to Python, nothing else",
                 transport(["title", "condition", "price", "ending"]),
@@ -116,6 +119,7 @@ class Stage:
                 join_counts(lambda events: hand_split(events, tables, bound=bound)),
             ),
             _OURS: ours,
+            _OURS_FROM_FILES: self._from_files(arena),
             "rows": self._contender(
                 "match, a row for each match, to Parquet",
                 written_matches(place, arena.folder, "rows"),
@@ -134,7 +138,7 @@ class Stage:
         """The engine alone, to compare one core with several."""
         workload = auction("auction", self.order.subscriptions, self.order.seed)
         arena, ours = self._arena("auction", workload)
-        return arena, {_OURS: ours}
+        return arena, {_OURS: ours, _OURS_FROM_FILES: self._from_files(arena)}
 
     def diverse(self) -> Made:
         """Filters of 1,500 shapes, against one theta join over a sample of them."""
@@ -155,6 +159,10 @@ class Stage:
         self._begin(f"drawing {name} and building its index")
         arena = Arena(self._spark, self._folder, name, workload, self.order.subscriptions)
         return arena, self._contender(_OUR_WHAT, boolcast_counts(arena.index()))
+
+    def _from_files(self, arena: Arena) -> Contender:
+        place = str(arena.folder / "index")
+        return self._contender(_OUR_WHAT_FROM_FILES, boolcast_counts(place, from_files=True))
 
     def _contender(self, what: str, run: Callable[[DataFrame], Outcome | None]) -> Contender:
         return Contender(what, run, self.order.subscriptions, self.order.events)

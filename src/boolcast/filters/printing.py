@@ -43,7 +43,12 @@ def to_text(node: Node) -> str:
             # By far the most frequent; its parts by name, which is sooner than by a pattern.
             return f"{name_text(node.attribute)} {node.operator} {value_text(node.value)}"
         case And():
-            return " and ".join([_part(node, child) for child in node.children])
+            return " and ".join(
+                [
+                    f"({to_text(child)})" if type(child) is Or else to_text(child)
+                    for child in node.children
+                ]
+            )
         case Or():
             return " or ".join([to_text(child) for child in node.children])
         case Not(child):
@@ -92,12 +97,12 @@ def name_text(name: str) -> str:
 def value_text(value: Value) -> str:
     """The value as a literal that reads back as an equal value of the same kind."""
     match value:
+        case str():
+            return _quoted(value)
         case bool():
             return "true" if value else "false"
         case int() | float():
             return repr(value)
-        case str():
-            return _quoted(value)
         case Timestamp():
             return f"timestamp '{value}'"
         case _:

@@ -132,8 +132,9 @@ def test_of(leaf: Leaf) -> tuple[Test, Cuts]:
 
 
 # By the values, typed, because `5 = 5.0` and `1 = true` in Python; the hash of a predicate
-# itself would take longer than the test.
-@lru_cache(maxsize=65_536, typed=True)
+# itself would take longer than the test. Few, for Python's collector of garbage walks
+# through all of them, and every thread waits for it.
+@lru_cache(maxsize=2_048, typed=True)
 def _comparison_test(attribute: str, operator: Operator, value: Value) -> tuple[Test, Cuts]:
     cuts = comparison_cuts(operator, value)
     return _intervals(attribute, len(cuts)), cuts

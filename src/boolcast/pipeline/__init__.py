@@ -20,7 +20,8 @@ subscriptions of the room of that name, for more rows than one machine holds.
 
 `backtest` runs subscriptions over history, and tells what each matched and costs.
 
-`travel` says what of the events goes to Python, `frames` names columns, `files` reads Parquet
+`travel` says what of the events goes to Python; `parquet_reading` lets tasks read them there
+without Spark. `frames` names columns, `files` reads Parquet
 and JSON lines. `stores` finds stores by their places: folders, or an `object_store`, of which a
 `local_cache` holds copies to be mapped. `sessions` makes Spark sessions, with a Java from
 `java`; no other module here does.
@@ -29,6 +30,7 @@ and JSON lines. `stores` finds stores by their places: folders, or an `object_st
 from boolcast.pipeline.backtest import Backtest, backtest
 from boolcast.pipeline.indexing import IndexReport, apply_changes, build_index
 from boolcast.pipeline.matches import count_matches, match, match_rejects, match_with_rejects
+from boolcast.pipeline.parquet_reading import ParquetFiles, parquet_files
 from boolcast.pipeline.results import collect, read_batches, read_dead_letters, read_matches
 from boolcast.pipeline.sessions import session
 from boolcast.pipeline.statistics import write_statistics
@@ -39,6 +41,7 @@ __all__ = [
     "Backtest",
     "IndexReport",
     "MatchStream",
+    "ParquetFiles",
     "apply_changes",
     "backtest",
     "build_index",
@@ -48,6 +51,7 @@ __all__ = [
     "match_rejects",
     "match_stream",
     "match_with_rejects",
+    "parquet_files",
     "read_batches",
     "read_dead_letters",
     "read_matches",

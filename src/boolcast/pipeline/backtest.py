@@ -28,6 +28,7 @@ from boolcast.pipeline.matches import count_matches
 from boolcast.pipeline.statistics import write_statistics
 from boolcast.pipeline.statistics_reading import read_statistics, read_totals
 from boolcast.pipeline.stores import open_store
+from boolcast.pipeline.travel import Events
 from boolcast.pipeline.workers import open_parts
 
 SUBSCRIPTIONS: Final = "subscriptions"
@@ -60,7 +61,7 @@ class Backtest(NamedTuple):
 
 def backtest(
     subscriptions: DataFrame,
-    events: DataFrame,
+    events: Events,
     place: str,
     *,
     json: str | None = None,

@@ -21,8 +21,8 @@ from boolcast.model.schemas import Schema
 from boolcast.model.sort_keys import sort_key, value_of_key
 from boolcast.model.values import EventValue, Kind, Opaque, kind_of
 from boolcast.pipeline.projection import names_of
-from boolcast.pipeline.readings import Reading, read
-from boolcast.pipeline.travel import travel
+from boolcast.pipeline.readings import Reading, readings_of
+from boolcast.pipeline.travel import Events, frame_of, travel
 
 COUNTS: Final = "attribute string, kind string, key binary, events long"
 """The columns of `count_values`."""
@@ -50,19 +50,19 @@ Counts = Counter[tuple[str | None, str, bytes | None]]
 
 
 def count_values(
-    events: DataFrame, *, json: str | None = None, schema: Schema | None = None
+    events: Events, *, json: str | None = None, schema: Schema | None = None
 ) -> DataFrame:
     """How many events carry each value of each attribute; columns as in `COUNTS`.
 
     `key` is the value's sort key; null for opaque values and infinities. Two rows without an
     attribute count all events, of the kinds `event` and `malformed`. Events are as for `match`.
     """
-    frame, source = travel(events, F.lit(None), names_of(events), json, schema)
+    frame, source = travel(events, None, names_of(frame_of(events)), json, schema)
 
     def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         counts: Counts = Counter()
-        for batch in batches:
-            yield from _add(counts, read(batch, source))
+        for reading in readings_of(batches, source):
+            yield from _add(counts, reading)
             if len(counts) > _HELD:
                 yield _batch(counts)
                 counts.clear()

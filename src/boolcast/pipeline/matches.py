@@ -17,9 +17,9 @@ from boolcast.errors import UsageError
 from boolcast.matching.catalog import Index, Part, index_of
 from boolcast.matching.snapshots import current, read_manifest
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.frames import named, type_of
+from boolcast.pipeline.frames import type_of
 from boolcast.pipeline.stores import Place, open_store
-from boolcast.pipeline.travel import travel
+from boolcast.pipeline.travel import Events, frame_of, travel
 from boolcast.pipeline.visits import (
     Form,
     Visit,
@@ -47,7 +47,7 @@ FORMS: Final[dict[str, tuple[Task, StructField]]] = {
 
 
 def match(  # noqa: PLR0913 - options, all by name
-    events: DataFrame,
+    events: Events,
     store: Place,
     *,
     event_id: str,
@@ -79,7 +79,7 @@ def match(  # noqa: PLR0913 - options, all by name
 
 
 def match_rejects(
-    events: DataFrame,
+    events: Events,
     store: Place,
     *,
     event_id: str,
@@ -98,7 +98,7 @@ def match_rejects(
 
 
 def match_with_rejects(  # noqa: PLR0913 - as `match`
-    events: DataFrame,
+    events: Events,
     store: Place,
     *,
     event_id: str,
@@ -120,7 +120,7 @@ def match_with_rejects(  # noqa: PLR0913 - as `match`
 
 
 def count_matches(
-    events: DataFrame,
+    events: Events,
     store: Place,
     *,
     version: int | None = None,
@@ -148,7 +148,7 @@ def _form(form: Form) -> tuple[Task, StructField]:
 
 
 def planned(
-    events: DataFrame,
+    events: Events,
     store: Place,
     event_id: str | None,
     version: int | None,
@@ -160,8 +160,7 @@ def planned(
     place = open_store(store)
     index = index_of(read_manifest(place, current(place) if version is None else version))
     needed = {name for part in index.parts for name in part.attributes}
-    ids = F.lit(None) if event_id is None else named(events, event_id)
-    frame, source = travel(events, ids, needed, json, schema)
+    frame, source = travel(events, event_id, needed, json, schema)
     return frame, Visit(place, groups_of(index, memory), source, event_id or "id")
 
 
@@ -179,7 +178,7 @@ def groups_of(index: Index, memory: int) -> tuple[tuple[Part, ...], ...]:
     return tuple(map(tuple, groups))
 
 
-def _id_field(events: DataFrame, event_id: str, taken: set[str]) -> StructField:
+def _id_field(events: Events, event_id: str, taken: set[str]) -> StructField:
     if event_id in taken:
         raise UsageError(f"the event's id cannot be called {event_id!r}: rename that column")
-    return StructField(event_id, type_of(events, event_id))
+    return StructField(event_id, type_of(frame_of(events), event_id))

@@ -62,6 +62,23 @@ def attributes_of(events: DataFrame, needed: Collection[str]) -> list[Attribute]
     ]
 
 
+def columns_of(events: DataFrame, needed: Collection[str]) -> list[str]:
+    """The columns in which the needed attributes are, as `attributes_of`, each as a whole."""
+    leaves = [
+        (field.name, leaf)
+        for field in events.schema.fields
+        for leaf in _leaves(field.name, field.dataType, F.lit(None), DEPTH_LIMIT)
+    ]
+    times = Counter(name for _, leaf in leaves for name in leaf.names)
+    return list(
+        dict.fromkeys(
+            column
+            for column, leaf in leaves
+            if any(name in needed or times[name] > 1 for name in leaf.names)
+        )
+    )
+
+
 def names_of(events: DataFrame) -> frozenset[str]:
     """All attributes that the columns tell."""
     return frozenset(name for leaf in _all_leaves(events) for name in leaf.names)

@@ -1,6 +1,6 @@
 """Events out of Arrow batches in a worker; the malformed ones are set apart with their reasons."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from boolcast.matching.inputs import Chunk
 from boolcast.model.events import Event
 from boolcast.model.schemas import Schema
 from boolcast.model.values import EventValue
+from boolcast.pipeline.parquet_reading import FileColumns
 
 _OBJECTS: Final = 8
 """About how many times larger an event is in Python's objects than in JSON."""
@@ -20,11 +21,15 @@ NULL_EVENT: Final = "the event is null"
 
 
 class Source(NamedTuple):
-    """What comes after the event's id in a batch: columns of attributes, or one of JSON."""
+    """What comes after the event's id in a batch: columns of attributes, or one of JSON.
+
+    With `files` a batch holds numbers of pieces of files, where the events are.
+    """
 
     attributes: tuple[str, ...]
     is_json: bool
     schema: Schema | None = None
+    files: FileColumns | None = None
 
 
 class Reading(NamedTuple):
@@ -35,6 +40,17 @@ class Reading(NamedTuple):
     problems: dict[int, str]
     texts: pa.Array | None
     nbytes: int
+
+
+def batches_of(batches: Iterable[pa.RecordBatch], source: Source) -> Iterable[pa.RecordBatch]:
+    """The batches that hold events: those that travelled, or what they say is in files."""
+    return batches if source.files is None else source.files.read(batches)
+
+
+def readings_of(batches: Iterable[pa.RecordBatch], source: Source) -> Iterator[Reading]:
+    """What can be read of all that travelled."""
+    for batch in batches_of(batches, source):
+        yield read(batch, source)
 
 
 def read(batch: pa.RecordBatch, source: Source) -> Reading:

@@ -20,9 +20,9 @@ from boolcast.matching.snapshots import read_manifest
 from boolcast.matching.tallies import Tally
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.indexing import build_index
-from boolcast.pipeline.readings import read
+from boolcast.pipeline.readings import readings_of
 from boolcast.pipeline.stores import Place, open_store
-from boolcast.pipeline.travel import travel
+from boolcast.pipeline.travel import Events, travel
 from boolcast.pipeline.workers import open_parts
 
 MATCHES: Final = "predicate string, matches long"
@@ -36,7 +36,7 @@ _SCHEMA: Final = pa.schema([("predicate", pa.string()), ("matches", pa.int64())]
 
 @contextmanager
 def counted_predicates(
-    events: DataFrame,
+    events: Events,
     predicates: DataFrame,
     place: Place,
     *,
@@ -56,15 +56,14 @@ def counted_predicates(
     assert report.rejected == 0
     parts = index_of(read_manifest(store, report.version)).parts
     needed = {name for part in parts for name in part.attributes}
-    frame, source = travel(events, F.lit(None), needed, json, schema)
+    frame, source = travel(events, None, needed, json, schema)
 
     def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         segments = open_parts(store, parts, 1)
         tallies = [Tally(segment) for segment in segments]
-        for batch in batches:
-            chunk = read(batch, source).chunk
+        for reading in readings_of(batches, source):
             for tally in tallies:
-                tally.add(chunk)
+                tally.add(reading.chunk)
         for segment, tally in zip(segments, tallies, strict=True):
             matches = tally.matches()
             slots = np.flatnonzero(matches)

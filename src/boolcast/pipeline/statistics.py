@@ -18,6 +18,7 @@ from boolcast.model.schemas import Schema
 from boolcast.pipeline.distributions import COUNTS, EVENTS, MALFORMED, count_values, to_bins
 from boolcast.pipeline.profiles import PROFILES, attributes_of, predicates_of, profile
 from boolcast.pipeline.selectivities import MATCHES, counted_predicates
+from boolcast.pipeline.travel import Events, frame_of
 
 BINS: Final = 64
 """How many bins an attribute's values of one kind are put into, the frequent ones aside."""
@@ -26,7 +27,7 @@ BINS: Final = 64
 def write_statistics(
     place: str,
     *,
-    events: DataFrame | None = None,
+    events: Events | None = None,
     subscriptions: DataFrame | None = None,
     json: str | None = None,
     schema: Schema | None = None,
@@ -39,7 +40,7 @@ def write_statistics(
     there already are replaced. Malformed events and filters that cannot be read are left out,
     and counted. Raises UsageError.
     """
-    given = subscriptions if events is None else events
+    given = subscriptions if events is None else frame_of(events)
     if given is None:
         raise UsageError("statistics need events, subscriptions, or both")
     session = given.sparkSession

@@ -1,16 +1,26 @@
 """What of the events travels to Python: an id, then the attributes that are needed or the JSON."""
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql.types import BinaryType, StringType
 
 from boolcast.errors import UsageError
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.frames import by_place, named, type_of
-from boolcast.pipeline.projection import attributes_of
+from boolcast.pipeline.parquet_reading import ParquetFiles
+from boolcast.pipeline.projection import attributes_of, columns_of
 from boolcast.pipeline.readings import Source
+
+Events: TypeAlias = DataFrame | ParquetFiles
+"""Where a job takes its events from."""
+
+
+def frame_of(events: Events) -> DataFrame:
+    """The events as Spark sees them."""
+    return events.frame if isinstance(events, ParquetFiles) else events
 
 
 class Travel(NamedTuple):
@@ -21,30 +31,41 @@ class Travel(NamedTuple):
 
 
 def travel(
-    events: DataFrame,
-    ids: Column,
+    events: Events,
+    event_id: str | None,
     needed: Collection[str],
     json: str | None,
     schema: Schema | None,
 ) -> Travel:
-    """The `ids`, then the columns of the needed attributes, or the one that `json` names.
+    """The event's id or null, then the columns of the needed attributes, or the one of JSON.
 
-    Raises UsageError.
+    Of Parquet files nothing travels but their names. Raises UsageError.
     """
     if schema is not None and json is None:
         raise UsageError("a schema is for events in JSON: columns have their types")
+    if json is not None:
+        _check_json(frame_of(events), json)
+    if isinstance(events, ParquetFiles):
+        names = columns_of(events.frame, needed) if json is None else [json]
+        numbers, files = events.travel(event_id, names)
+        attributes = tuple(names if json is None else sorted(needed))
+        return Travel(numbers, Source(attributes, json is not None, schema, files))
     if json is None:
-        attributes = attributes_of(events, needed)
-        columns = [each.column for each in attributes]
-        source = Source(tuple(each.name for each in attributes), False)
+        chosen = attributes_of(events, needed)
+        columns = [each.column for each in chosen]
+        source = Source(tuple(each.name for each in chosen), False)
     else:
-        kind = type_of(events, json)
-        if not isinstance(kind, StringType | BinaryType):
-            raise UsageError(
-                f"the column {json!r} must hold JSON as strings, and it is of type "
-                f"{kind.simpleString()}: leave `json` out if the columns are the event"
-            )
         columns = [named(events, json)]
         source = Source(tuple(sorted(needed)), True, schema)
+    ids = F.lit(None) if event_id is None else named(events, event_id)
     named_columns = [each.alias(f"a{number}") for number, each in enumerate(columns)]
     return Travel(by_place(events).select(ids.alias("id"), *named_columns), source)
+
+
+def _check_json(frame: DataFrame, json: str) -> None:
+    kind = type_of(frame, json)
+    if not isinstance(kind, StringType | BinaryType):
+        raise UsageError(
+            f"the column {json!r} must hold JSON as strings, and it is of type "
+            f"{kind.simpleString()}: leave `json` out if the columns are the event"
+        )

@@ -17,7 +17,14 @@ from boolcast.matching.catalog import Part
 from boolcast.matching.live import LiveSegment
 from boolcast.matching.searching import search, settled
 from boolcast.matching.store import Store
-from boolcast.pipeline.readings import Reading, Source, read, readable
+from boolcast.pipeline.readings import (
+    Reading,
+    Source,
+    batches_of,
+    read,
+    readable,
+    readings_of,
+)
 from boolcast.pipeline.workers import open_parts
 
 Form = Literal["rows", "lists"]
@@ -82,7 +89,7 @@ def match_rows_encoded(
 
     For whoever writes them: Parquet takes such a column at half the cost of strings.
     """
-    for readings in _gathered(_readings(batches, visit.source), visit, _is_full):
+    for readings in _gathered(readings_of(batches, visit.source), visit, _is_full):
         for found in _visited(readings, visit):
             reading = readings[found.reading]
             rows = pa.array(reading.chunk.numbers[found.rows])
@@ -115,7 +122,7 @@ def count_places(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator
     summed and moved much faster than ids.
     """
     counts: dict[int, NDArray[np.int64]] = {}
-    for readings in _gathered(_readings(batches, visit.source), visit, _is_full):
+    for readings in _gathered(readings_of(batches, visit.source), visit, _is_full):
         for found in _visited(readings, visit):
             more = np.bincount(found.places, minlength=len(found.live))
             known = counts.get(found.segment)
@@ -152,13 +159,8 @@ def name_places(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[
 
 def find_problems(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
     """The malformed events alone; the index is not opened."""
-    for reading in _readings(batches, visit.source):
+    for reading in readings_of(batches, visit.source):
         yield from _problems([reading], visit, "", None)
-
-
-def _readings(batches: Iterable[pa.RecordBatch], source: Source) -> Iterator[Reading]:
-    for batch in batches:
-        yield read(batch, source)
 
 
 class _Paced:
@@ -171,7 +173,7 @@ class _Paced:
         self._source = source
 
     def __iter__(self) -> Iterator[Reading]:
-        for batch in self._batches:
+        for batch in batches_of(self._batches, self._source):
             start = 0
             while start < batch.num_rows:
                 piece = batch.slice(start, self._room())

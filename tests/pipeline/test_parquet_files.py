@@ -1,0 +1,117 @@
+import datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from boolcast.errors import UsageError
+from boolcast.pipeline import build_index, count_matches, match, match_rejects, parquet_files
+from boolcast.pipeline.distributions import count_values
+from boolcast.pipeline.parquet_reading import Piece
+from boolcast.workloads import Auction
+from tests.pipeline.contents import ROWS, pairs
+
+EVENTS = 3_000
+
+
+@pytest.fixture(scope="module")
+def lake(spark, tmp_path_factory):
+    """A folder of two files with several row groups each, and an index."""
+    root = tmp_path_factory.mktemp("a lake%20")
+    workload = Auction(seed=7)
+    build_index(spark.createDataFrame(workload.subscriptions(0, 2_000)), root / "index")
+    table = workload.events(0, EVENTS).append_column("id", [list(range(EVENTS))])
+    (root / "events").mkdir()
+    pq.write_table(table.slice(0, 1_000), root / "events" / "a b.parquet", row_group_size=150)
+    pq.write_table(table.slice(1_000), root / "events" / "c.parquet", row_group_size=700)
+    (root / "events" / "_SUCCESS").touch()
+    return root
+
+
+def test_all_events_are_read_once_however_files_are_split(spark, lake):
+    files = parquet_files(spark, str(lake / "events"))
+    expected = pairs(match(files.frame, lake / "index", event_id="id"))
+    assert expected
+    for size in (1, 5_000, 60_000):
+        cut = tuple(
+            Piece(piece.path, begin, min(begin + size, piece.end))
+            for piece in files.pieces
+            for begin in range(0, piece.end, max(size, piece.end // 40))
+        )
+        # The last range of each file ends where the file does.
+        whole = tuple(
+            piece._replace(end=following.begin if following.path == piece.path else 2**62)
+            for piece, following in zip(cut, (*cut[1:], Piece("", 0, 0)), strict=True)
+        )
+        assert pairs(match(files._replace(pieces=whole), lake / "index", event_id="id")) == expected
+
+
+def test_large_files_become_several_tasks(spark, lake, monkeypatch):
+    monkeypatch.setattr("boolcast.pipeline.parquet_reading._SMALLEST", 20_000)
+    files = parquet_files(spark, str(lake / "events"))
+    assert len(files.pieces) > 2
+    expected = pairs(match(files.frame, lake / "index", event_id="id"))
+    found = match(files, lake / "index", event_id="id")
+    assert found.rdd.getNumPartitions() == len(files.pieces)
+    assert pairs(found) == expected
+
+
+def test_values_are_counted_alike(spark, lake):
+    files = parquet_files(spark, str(lake / "events"))
+    columns = ["attribute", "kind", "key", "events"]
+    ours = {tuple(row) for row in count_values(files).select(columns).collect()}
+    assert ours == {tuple(row) for row in count_values(files.frame).select(columns).collect()}
+
+
+def test_json_in_a_column(spark, tmp_path):
+    build_index(spark.createDataFrame([("a", "x = 1")], ROWS), tmp_path / "index")
+    texts = ['{"x": 1}', '{"x": 2}', "{", None]
+    pq.write_table(pa.table({"id": range(4), "text": texts}), tmp_path / "events.parquet")
+    files = parquet_files(spark, str(tmp_path / "events.parquet"))
+    found = match(files, tmp_path / "index", event_id="id", json="text")
+    assert [tuple(row) for row in found.collect()] == [(0, "a")]
+    rejects = match_rejects(files, tmp_path / "index", event_id="id", json="text").collect()
+    assert sorted(row.id for row in rejects) == [2, 3]
+
+
+def test_ids_are_of_the_type_that_spark_says(spark, tmp_path):
+    build_index(spark.createDataFrame([("a", "x = 1")], ROWS), tmp_path / "index")
+    at = datetime.datetime(2026, 11, 15, 12, tzinfo=datetime.UTC)
+    columns = {
+        "number": pa.array([7], pa.uint8()),
+        "at": pa.array([at], pa.timestamp("ms", "UTC")),
+        "name": pa.array(["n"]).dictionary_encode(),
+        "x": pa.array([1]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "events.parquet")
+    files = parquet_files(spark, str(tmp_path / "events.parquet"))
+    for name in ("number", "at", "name"):
+        ours = match(files, tmp_path / "index", event_id=name)
+        spark_s = match(files.frame, tmp_path / "index", event_id=name)
+        assert ours.schema == spark_s.schema
+        assert ours.collect() == spark_s.collect()
+
+
+def test_a_file_that_lacks_a_column_has_no_such_attribute(spark, tmp_path):
+    build_index(
+        spark.createDataFrame([("a", "x = 1"), ("b", "y is null")], ROWS), tmp_path / "index"
+    )
+    (tmp_path / "events").mkdir()
+    pq.write_table(pa.table({"id": [1], "x": [1], "y": [1]}), tmp_path / "events" / "a.parquet")
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "events" / "b.parquet")
+    files = parquet_files(spark, str(tmp_path / "events"))
+    found = [tuple(row) for row in match(files, tmp_path / "index", event_id="id").collect()]
+    assert sorted(found, key=str) == [(1, "a"), (None, "a"), (None, "b")]
+
+
+def test_folders_that_are_partitions_are_refused(spark, tmp_path):
+    events = spark.createDataFrame([(1, "x"), (2, "y")], "id int, day string")
+    events.write.partitionBy("day").parquet(str(tmp_path / "events"))
+    with pytest.raises(UsageError, match="'day' is in the names of folders"):
+        parquet_files(spark, str(tmp_path / "events"))
+
+
+def test_events_are_counted_from_files(spark, lake):
+    files = parquet_files(spark, str(lake / "events"))
+    ours = {tuple(row) for row in count_matches(files, lake / "index").collect()}
+    assert ours == {tuple(row) for row in count_matches(files.frame, lake / "index").collect()}
