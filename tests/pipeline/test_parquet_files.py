@@ -1,4 +1,4 @@
-import datetime
+import datetime as dt
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -76,7 +76,7 @@ def test_json_in_a_column(spark, tmp_path):
 
 def test_ids_are_of_the_type_that_spark_says(spark, tmp_path):
     build_index(spark.createDataFrame([("a", "x = 1")], ROWS), tmp_path / "index")
-    at = datetime.datetime(2026, 11, 15, 12, tzinfo=datetime.UTC)
+    at = dt.datetime(2026, 11, 15, 12, tzinfo=dt.UTC)
     columns = {
         "number": pa.array([7], pa.uint8()),
         "at": pa.array([at], pa.timestamp("ms", "UTC")),
