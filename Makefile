@@ -18,8 +18,9 @@ help: ## list the targets
 
 setup: $(READY) ## make .venv with the locked dependencies (implied by all others)
 
-demo: $(READY) ## a small tour of Boolcast
-	@$(BIN)/boolcast demo
+demo: $(READY) ## a tour in two parts, in under 3 minutes: filters, and a stream on Spark
+	@$(BIN)/boolcast demo --engines 0
+	@$(BIN)/boolcast demo spark
 
 test: $(READY) ## all tests and static checks, except the long ones
 	@$(PYTEST) -n auto --dist loadgroup -m "not long"
@@ -48,7 +49,7 @@ lock: $(READY) ## write requirements.lock anew from pyproject.toml, with the new
 		--custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 clean: ## remove .venv, caches and builds
-	rm -rf $(VENV) build dist .benchmarks .fuzz .hypothesis .import_linter_cache .mypy_cache \
+	rm -rf $(VENV) boolcast-demo build dist .benchmarks .fuzz .hypothesis .import_linter_cache .mypy_cache \
 		.pytest_cache .ruff_cache
 	find $(CODE) -name __pycache__ -prune -exec rm -rf {} +
 

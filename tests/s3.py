@@ -77,9 +77,19 @@ class S3Server:
         client = {"endpoint_url": self.url, "region_name": "us-east-1"}
         return {"key": "key", "secret": "secret", "client_kwargs": client}
 
-    def new_bucket(self) -> str:
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a process needs in its environment to come here."""
+        return {
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "key",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+        }
+
+    def new_bucket(self, name: str | None = None) -> str:
         """The URL of an empty bucket."""
-        name = f"bucket-{next(self._buckets)}-{self._server.port}"
+        name = name or f"bucket-{next(self._buckets)}-{self._server.port}"
         with urlopen(Request(f"{self.url}/{name}", method="PUT")):  # moto asks for no signature
             return f"s3://{name}"
 

@@ -9,7 +9,9 @@ What is run, in order and in one working folder:
   if any, is compared, with `...` for any text in a line and a line `...` for any lines; where none
   is shown the command must succeed. Blocks of other commands (`make`, `pip`) are not run.
 
-A block right below `<!-- not run: reason -->` is left out.
+A block right below `<!-- not run: reason -->` is left out. A document that says
+`<!-- runs on Spark -->` is run with the tests of the pipeline instead of all the others, by
+`python -m tests.architecture.documents FILE` in a process and a folder of its own.
 """
 
 import doctest
@@ -29,6 +31,7 @@ _FENCED = re.compile(
     r"^(?P=indent)(?P=fence)[ ]*$",
     re.MULTILINE | re.DOTALL,
 )
+_ON_SPARK = "<!-- runs on Spark -->"
 _PROMPT = "$ "
 _RUN = re.compile(r"^\$ (?:[^\n]*\| *)?(?:boolcast|cat)\b", re.MULTILINE)
 _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)")
@@ -48,6 +51,11 @@ class Command(NamedTuple):
 
     text: str
     shown: str
+
+
+def runs_on_spark(path: Path) -> bool:
+    """True of a document whose examples start Spark, which takes long."""
+    return _ON_SPARK in path.read_text(encoding="utf-8")
 
 
 def blocks(markdown: str) -> Iterator[Block]:
@@ -147,3 +155,7 @@ def run_document(path: Path, folder: Path) -> list[str]:
             case "console" | "bash" | "sh" if _RUN.search(block.text):
                 failures += run_console(block, folder)
     return failures
+
+
+if __name__ == "__main__":
+    sys.exit("\n\n".join(run_document(Path(sys.argv[1]), Path.cwd())) or 0)

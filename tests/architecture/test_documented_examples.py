@@ -6,10 +6,15 @@ import sys
 
 import pytest
 
-from tests.architecture.documents import agrees, run_document
+from tests.architecture.documents import agrees, run_document, runs_on_spark
 from tests.architecture.tree import ROOT, files, name_of
 
-DOCUMENTS = [ROOT / "README.md", *files(ROOT / "docs", ".md")]
+DOCUMENTS = [
+    path
+    for path in (ROOT / "README.md", *files(ROOT / "docs", ".md"))
+    # Those are run by tests/pipeline/test_documents.py.
+    if not runs_on_spark(path)
+]
 EXAMPLES = list(files(ROOT / "examples", ".py"))
 
 

@@ -12,7 +12,7 @@ CODE = [
 ]
 
 # Kept beside the sources and never part of a commit; `.venv` and the caches begin with a dot.
-_UNTRACKED = {"__pycache__", "build", "dist"}
+_UNTRACKED = {"__pycache__", "boolcast-demo", "build", "dist"}
 
 
 def files(folder: Path, *suffixes: str) -> list[Path]:

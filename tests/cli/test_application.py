@@ -31,6 +31,7 @@ finally:
         ["--help"],
         ["match", "--help"],
         ["stream", "--help"],
+        ["demo", "spark", "--help"],
         ["index", "build", "--help"],
         ["--version"],
         ["check", "price < 25"],

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from boolcast.cli.engine_stop import run_engines
+from boolcast.cli.engine_stop import STEPS, run_engines
 from boolcast.cli.tour import _AUCTION
 from boolcast.filters.parsing import parse
 from boolcast.workloads import PRESETS, Auction
@@ -48,8 +48,8 @@ def test_its_witnesses_are_shown(tour):
 
 
 def test_its_figures_are_those_of_the_auction(tour):
-    result = run("demo", "--json", "--events", "100", "--subscriptions", "30", "--seed", "1")
-    (figures,) = result.json
+    small = ("--events", "100", "--subscriptions", "30", "--engines", "0", "--seed", "1")
+    (figures,) = run("demo", "--json", *small).json
     auction = Auction(_AUCTION, seed=1)
     filters = [parse(row["filter"]) for row in auction.subscriptions(0, 30).to_pylist()]
     accepted = [
@@ -66,10 +66,8 @@ def test_its_figures_are_those_of_the_auction(tour):
 
 
 def test_another_seed_is_another_auction():
-    one, two = (
-        run("demo", "--json", "--events", "50", "--subscriptions", "30", "--seed", seed).json[0]
-        for seed in (1, 2)
-    )
+    small = ("--events", "50", "--subscriptions", "30", "--engines", "0")
+    one, two = (run("demo", "--json", *small, "--seed", seed).json[0] for seed in (1, 2))
     assert one["matches"] != two["matches"]
 
 
@@ -94,6 +92,23 @@ def test_the_engines_find_the_same():
     accepted = [sum(filter.accepts(event) for filter in filters) for event in events]
     assert figures["counting"].matches == sum(accepted) > 0
     assert figures["scan"].matches == sum(accepted[:2])
+
+
+def test_the_engines_are_in_the_json():
+    small = ("--events", "5", "--subscriptions", "5", "--engines", "300", "--seed", "2")
+    (figures,) = run("demo", "--json", *small).json
+    engines = {each["engine"]: each for each in figures["engines"]}
+    measured = run_engines(300, 2, lambda text: None)
+    assert {name: each["matches"] for name, each in engines.items()} == {
+        each.engine: each.matches for each in measured
+    }
+    assert all(each["seconds"] > 0 for each in engines.values())
+
+
+def test_the_steps_of_the_engines_are_told():
+    told: list[str] = []
+    run_engines(50, 1, told.append)
+    assert len(told) == STEPS
 
 
 def test_the_engines_can_be_left_out():

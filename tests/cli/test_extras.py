@@ -11,9 +11,9 @@ from tests.cli.running import run
 @pytest.fixture
 def without_spark(monkeypatch):
     for name in list(sys.modules):
-        if name.startswith(("pyspark", "boolcast.pipeline", "boolcast.experiments.spark")) or (
-            name in {"boolcast.cli.backtest_report", "boolcast.cli.spark_report"}
-        ):
+        if name.startswith(
+            ("pyspark", "boolcast.pipeline", "boolcast.experiments.spark", "boolcast.cli.spark")
+        ) or (name == "boolcast.cli.backtest_report"):
             monkeypatch.delitem(sys.modules, name)
             package, _, module = name.rpartition(".")
             monkeypatch.delattr(sys.modules.get(package), module, raising=False)
@@ -22,7 +22,8 @@ def without_spark(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("bench", "spark"), ("backtest", "-s", "a.jsonl", "-e", "b.jsonl")]
+    "arguments",
+    [("bench", "spark"), ("demo", "spark"), ("backtest", "-s", "a.jsonl", "-e", "b.jsonl")],
 )
 def test_spark_is_missing(without_spark, arguments):
     result = run(*arguments)

@@ -15,7 +15,7 @@ from boolcast.filters.size_check import check_limits
 from tests.architecture.tree import ROOT
 from tests.strategies import filters
 
-GUIDE = (ROOT / "docs" / "guide-filters.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "guides" / "filters.md").read_text(encoding="utf-8")
 (RECORD,) = (
     path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "decisions").glob("0010-*.md")
 )

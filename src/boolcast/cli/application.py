@@ -64,6 +64,7 @@ def boolcast(
       boolcast stream alerts.toml
       boolcast backtest --subscriptions alerts.jsonl --events history.parquet
       boolcast demo
+      boolcast demo spark
       boolcast bench match
 
     \b
@@ -74,7 +75,8 @@ def boolcast(
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
 
 
-for command in (check, explain, match, stream, backtest, demo):
+for command in (check, explain, match, stream, backtest):
     application.command()(command)
+application.add_typer(demo)
 application.add_typer(index)
 application.add_typer(bench)

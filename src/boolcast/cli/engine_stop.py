@@ -21,6 +21,10 @@ _EVENTS: Final = {"access": 10_000, "counting": 200, "scan": 2}
 """How many events each engine gets: about as many as it handles in a second."""
 
 
+STEPS: Final = 1 + 2 * len(_EVENTS)
+"""How often `run_engines` says what it does: loading and matching for each, and parsing once."""
+
+
 class EngineFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What one engine did."""
 

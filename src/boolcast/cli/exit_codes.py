@@ -11,5 +11,7 @@ class ExitCode(IntEnum):
     """It ran, and the answer is no, or not all is well: findings, refused, lines left out."""
     BAD_INPUT = 2
     """The input or the usage is wrong."""
+    INTERRUPTED = 130
+    """Ctrl-C: 128 and SIGINT."""
     BROKEN_PIPE = 141
     """The reader of the output went away: 128 and SIGPIPE, as of other tools."""

@@ -10,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from boolcast.algebra import covers, lint, overlaps, simplify
-from boolcast.cli.engine_stop import show_engines
-from boolcast.cli.output import counted, end_quietly
+from boolcast.cli.engine_stop import STEPS, EngineFigures, run_engines, show_engines
+from boolcast.cli.output import counted, end_quietly, write_json
+from boolcast.cli.progress import steps
 from boolcast.cli.reports import text_of
 from boolcast.errors import FilterError
 from boolcast.filters.explanation import explain
@@ -33,7 +34,7 @@ _SHOWN_LENGTH: Final = 76
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """What the auction took, measured."""
+    """What the auction took, measured, and what the engines did, if they were run."""
 
     seed: int
     events: int
@@ -43,6 +44,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     events_matched: int
     parse_seconds: float
     match_seconds: float
+    engines: tuple[EngineFigures, ...] = ()
 
     @property
     def evaluations_per_second(self) -> float:
@@ -77,6 +79,17 @@ def show(events: int, subscriptions: int, seed: int, engines: int) -> None:
     )
     if engines:
         show_engines(console, engines, seed)
+
+
+def write_figures(events: int, subscriptions: int, seed: int, engines: int) -> None:
+    """Run what has figures, without the other stops, and write them as one line of JSON."""
+    with steps(1 + (STEPS if engines else 0)) as begin:
+        begin(f"matching {counted(events, 'event')} by plain scan")
+        figures = run_auction(events, subscriptions, seed).figures
+        if engines:
+            measured = run_engines(engines, seed, begin)
+            figures = msgspec.structs.replace(figures, engines=tuple(measured))
+    write_json(figures)
 
 
 def run_auction(
