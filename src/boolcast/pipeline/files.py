@@ -10,8 +10,10 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from boolcast.errors import FileError, FilterError
+from boolcast.errors import FileError, FilterError, UsageError
 from boolcast.filters.encoding import decode
+from boolcast.pipeline.parquet_reading import parquet_files
+from boolcast.pipeline.travel import Events
 
 LINE: Final = "value"
 """The column that holds a line of JSON."""
@@ -26,18 +28,27 @@ class _Line(msgspec.Struct):
     filter: msgspec.Raw
 
 
-class Events(NamedTuple):
+class History(NamedTuple):
     """Events, and the column that holds them as JSON; None if they are columns."""
 
-    frame: DataFrame
+    events: Events
     json: str | None
 
 
-def read_events(session: SparkSession, path: str) -> Events:
-    """Events of a file or a folder of files. Raises FileError."""
-    if is_parquet(path):
-        return Events(_parquet(session, path), None)
-    return Events(_lines(session, path), LINE)
+def read_events(session: SparkSession, path: str) -> History:
+    """Events of a file or a folder of files. Raises FileError.
+
+    Workers read local Parquet files themselves, unless folders are partitions.
+    """
+    if not is_parquet(path):
+        return History(_lines(session, path), LINE)
+    frame = _parquet(session, path)
+    if "://" in path:
+        return History(frame, None)
+    try:
+        return History(parquet_files(session, path), None)
+    except UsageError:
+        return History(frame, None)
 
 
 def read_subscriptions(session: SparkSession, path: str) -> DataFrame:
