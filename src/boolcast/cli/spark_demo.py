@@ -41,6 +41,9 @@ _FILES: Final = 72
 _FILES_A_BATCH: Final = 4
 _FILES_WAITING: Final = 8
 
+_BUCKETS: Final = 2
+"""So that two cores build the index; one bucket would do for so few subscriptions."""
+
 _CHANGED_SHARE: Final = 200
 """One in so many subscriptions comes, changes or goes with each change."""
 
@@ -126,7 +129,8 @@ class _Job:
         self._display.begin(f"indexing {many:,} subscriptions")
         table = self._folder / "subscriptions.parquet"
         pq.write_table(self._auction.subscriptions(0, many), table)
-        self._publish(lambda: build_index(self._spark.read.parquet(str(table)), self._index))
+        subscriptions = self._spark.read.parquet(str(table))
+        self._publish(lambda: build_index(subscriptions, self._index, buckets=_BUCKETS))
 
     def stream(self) -> None:
         """Put events into a folder while a stream matches them, and change the index meanwhile."""

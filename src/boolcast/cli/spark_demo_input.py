@@ -37,12 +37,12 @@ Change = tuple[str, str | None]
 
 
 def auction(subscriptions: int, seed: int) -> "FlawedAuction":
-    """One with about 18 matches an event, whatever the number of subscriptions."""
+    """One with about 8 matches an event, whatever the number of subscriptions."""
     parameters = AuctionParameters(
         titles=subscriptions,
         authors=max(1, subscriptions // 10),
         categories=max(1, subscriptions // 80),
-        zipf_exponent=0.8,
+        zipf_exponent=0.7,
     )
     return FlawedAuction(parameters, seed=seed)
 

@@ -106,20 +106,12 @@ def totals(spark: SparkSession, output: Path, filter_of: Callable[[str], str]) -
     )
     names = [watch_id(number) for number in range(CHANGES)]
     is_watch = F.col("subscription").isin(names)
-    # One pass: matches are many, and their counts few.
-    kept = counts.persist()
-    try:
-        top = kept.where(~is_watch).orderBy(F.desc("matches"), "subscription").limit(_TOP)
-        watches = kept.where(is_watch).orderBy("subscription")
-        found = [
-            tuple(
-                Matched(**row.asDict(), filter=filter_of(row["subscription"]))
-                for row in frame.collect()
-            )
-            for frame in (top, watches)
-        ]
-    finally:
-        kept.unpersist()
+    first = counts.orderBy(is_watch.desc(), F.desc("matches"), "subscription")
+    found = [
+        Matched(**row.asDict(), filter=filter_of(row["subscription"]))
+        for row in first.limit(CHANGES + _TOP).collect()
+    ]
+    watches = [each for each in found if each.subscription in names]
     watched: dict[int, dict[str, int]] = {}
     for row in matches.where(is_watch).groupBy("batch", "subscription").count().collect():
         watched.setdefault(row["batch"], {})[row["subscription"]] = row["count"]
@@ -131,8 +123,8 @@ def totals(spark: SparkSession, output: Path, filter_of: Callable[[str], str]) -
         dead_letters=sum(each.dead_letters for each in batches),
         # From the beginning of the first batch to the end of the last.
         seconds=round(batches[-1].start + batches[-1].seconds, 3),
-        top=found[0],
-        watches=found[1],
+        top=tuple(each for each in found if each.subscription not in names)[:_TOP],
+        watches=tuple(sorted(watches, key=lambda each: each.subscription)),
         dead_letter_reasons=reasons(read_dead_letters(spark, output), "event"),
     )
 

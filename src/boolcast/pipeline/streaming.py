@@ -209,14 +209,24 @@ _CAUSES: Final = {each.__name__: each for each in (OutputError, StoreError, Stre
 _CAUSE: Final = re.compile(rf"boolcast\.errors\.({'|'.join(_CAUSES)}): ([^\n]*)")
 
 _NO_SPACE: Final = os.strerror(errno.ENOSPC)
+_UNREADABLE: Final = re.compile(
+    r"\[FAILED_READ_FILE\.[A-Z_]*\] ([^\n]*?)(?: SQLSTATE: \w+)?(?:\n|$)"
+)
 
 
 def _cause(error: PySparkException) -> BoolcastError | None:
-    """The error that a task ended with, of which only the text comes back, or a full disk."""
+    """What a task ended with, of which only the text comes back: ours, a bad file, a full disk."""
     text = str(error)
     found = _CAUSE.search(text)
     if found:
         return _CAUSES[found[1]](found[2])
+    unreadable = _UNREADABLE.search(text)
+    if unreadable:
+        return StreamError(
+            f"Spark cannot read the events: {unreadable[1]} Put a mended file in its place, or "
+            "let the source pass over such files by its option ignoreCorruptFiles; then start "
+            "the stream again and it goes on"
+        )
     if _NO_SPACE in text:
         return OutputError(
             f"Spark cannot write the checkpoint, or its own scratch files: {_NO_SPACE}. What is "
