@@ -223,7 +223,8 @@ def _draw(summary: Summary, path: Path) -> None:
     below.set_ylabel("matching events, %")
     below.set_xlabel("seconds since the stream began")
     below.set_title("subscriptions that came while the stream ran")
-    below.legend(fontsize="small")
+    below.set_ylim(0, 1.5 * max(below.dataLim.ymax, 0.1))
+    below.legend(fontsize="small", loc="upper left")
     try:
         figure.savefig(path, dpi=120)
     except OSError as error:
