@@ -147,6 +147,18 @@ def test_events_without_an_id_or_a_text_are_dead_letters(spark, scene):
     assert all(letter.error for letter in letters)
 
 
+def test_of_an_event_that_is_malformed_and_has_no_id_the_first_is_told(spark, scene):
+    scene.save()
+    scene.put("a", ["{garbage", "{}", {"id": 7}])
+    texts = scene.texts(spark).selectExpr("get_json_object(value, '$.id') as id", "value")
+    scene.start(texts, json="value").wait()
+    letters = read_dead_letters(spark, scene.output).orderBy("event").collect()
+    assert [(letter.id, letter.event) for letter in letters] == [(None, "{garbage"), (None, "{}")]
+    assert "the JSON cannot be read" in letters[0].error
+    assert letters[1].error == "the event has no id"
+    assert [(row["id"], row["subscription"]) for row in scene.rows()] == [("7", "all")]
+
+
 def test_attributes_may_come_and_go_and_change_their_type(spark, scene):
     scene.save(cheap="price < 10", red="colour = 'red'")
     drifting = [

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from boolcast.matching.store import Store
 from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, file_names, unwritable
 from boolcast.pipeline.matches import FORMS
-from boolcast.pipeline.readings import readable
+from boolcast.pipeline.readings import read, readable
 from boolcast.pipeline.visits import Form, Visit, match_lists, match_rows_encoded
 
 REPORT: Final = "table string, name string, rows long, bytes long"
@@ -92,14 +92,15 @@ class _Named:
                 yield batch
 
     def _letters(self, events: pa.RecordBatch) -> pa.RecordBatch:
-        texts = pa.nulls(events.num_rows, pa.string())
-        if self._visit.source.is_json:
-            texts = readable(events.column(1))
+        # An id is often taken from the event itself: if that is malformed, it is the reason.
+        found = read(events, self._visit.source)
         return pa.RecordBatch.from_pydict(
             {
                 self._visit.id_name: events.column(0),
-                "event": texts,
-                "error": pa.repeat(NO_ID, events.num_rows),
+                "event": pa.nulls(len(events), pa.string())
+                if found.texts is None
+                else readable(found.texts),
+                "error": [found.problems.get(row, NO_ID) for row in range(len(events))],
             }
         )
 
