@@ -79,14 +79,14 @@ def spark(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Match a stream on Spark while its subscriptions change, in two minutes.
+    """Match a stream on Spark while its subscriptions change.
 
-    Spark runs inside the command, on all cores, with the Java of this machine or, where there
-    is none, the one that pip installs. Subscriptions of a book auction become an index; events
-    are put into a folder a file at a time, and a stream matches them. Meanwhile subscriptions
-    come, go and change: each change is a new version of the index, which the next batch takes
-    up. Some filters and events are malformed, and end with their reasons among the rejects and
-    the dead letters.
+    It takes one to two minutes. Spark runs inside the command, on all cores, with the Java of
+    this machine or, where there is none, the one that pip installs. Subscriptions of a book
+    auction become an index; events are put into a folder a file at a time, and a stream matches
+    them. Meanwhile subscriptions come, go and change: each change is a new version of the
+    index, which the next batch takes up. Some filters and events are malformed, and end with
+    their reasons among the rejects and the dead letters.
 
     The folder then holds the events, the index, the matches, summary.json and summary.png;
     for the last one pip install 'boolcast[report]'. Ctrl-C stops.
