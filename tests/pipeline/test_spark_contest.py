@@ -9,9 +9,10 @@ from boolcast.experiments.contenders import auction
 from boolcast.experiments.joins import Tables, fixed_places, greatest_bound, hand_split
 from boolcast.experiments.spark_contest import EVENT
 from boolcast.experiments.spark_run import Order, run
+from boolcast.experiments.streams import FILES
 from boolcast.experiments.theta_joins import theta_matched, theta_table
 from boolcast.matching.access import Matcher
-from boolcast.pipeline import workloads
+from boolcast.pipeline import read_batches, workloads
 from boolcast.workloads import Diverse, Workload
 
 SIZE = 400
@@ -58,7 +59,15 @@ def test_the_theta_join_finds_all_matches_once(spark, tmp_path):
     assert found.total() > 10
 
 
-@pytest.mark.parametrize("part", [SparkPart.CLASS_1, SparkPart.AUCTION, SparkPart.DIVERSE])
+@pytest.mark.parametrize(
+    "part",
+    [
+        SparkPart.CLASS_1,
+        SparkPart.AUCTION,
+        SparkPart.DIVERSE,
+        pytest.param(SparkPart.STREAM, marks=pytest.mark.long),
+    ],
+)
 def test_a_part_is_measured(spark, tmp_path, monkeypatch, part):
     """Contenders that disagree would raise."""
     # The one that is there has other settings.
@@ -75,7 +84,7 @@ def test_a_part_is_measured(spark, tmp_path, monkeypatch, part):
     )
     begun: list[str] = []
     figures = {each.contender: each for each in run(order, tmp_path, begun.append)}
-    assert "boolcast" in figures
+    assert ("stream" if part is SparkPart.STREAM else "boolcast") in figures
     assert len(begun) == 2 + 2 * len(figures)
     for each in figures.values():
         assert each.events_per_second == pytest.approx(each.events / each.seconds)
@@ -83,6 +92,11 @@ def test_a_part_is_measured(spark, tmp_path, monkeypatch, part):
     if part is SparkPart.DIVERSE:
         theta = figures["theta join"]
         assert theta.scaled_events_per_second == pytest.approx(theta.events_per_second / 4)
+    if part is SparkPart.STREAM:
+        assert figures["batch"].batch_seconds == ()
+        assert len(figures["stream"].batch_seconds) == FILES // 2
+        batches = read_batches(tmp_path / "auction" / "stream-1-1")
+        assert len({each.version for each in batches}) > 2
     if part is SparkPart.AUCTION:
         assert figures["joins"].matches_per_event == figures["boolcast"].matches_per_event
         assert len(list((tmp_path / "auction" / "rows").glob("*.parquet"))) > 0

@@ -192,6 +192,8 @@ def spark(  # noqa: PLR0913, PLR0917 - an option each
       diverse  filters of 1,500 shapes: against one theta join, on a sample of the filters
                and events, as if its time grew with the filters
       cores    auction, on one core and on all
+      stream   auction, matches written by a stream: against all at once, and while the
+               index changes
 
     \b
     Examples:

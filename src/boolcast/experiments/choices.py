@@ -39,3 +39,4 @@ class SparkPart(StrEnum):
     AUCTION = "auction"
     DIVERSE = "diverse"
     CORES = "cores"
+    STREAM = "stream"

@@ -113,7 +113,8 @@ class SparkFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     Where `subscriptions` are fewer than `scaled_to`, `scaled_events_per_second` takes the time
     as growing in proportion; else it is `events_per_second`. `core_microseconds_per_event` is
-    the processor time of all processes together, null where the system does not tell.
+    the processor time of all processes together, null where the system does not tell. Of a
+    stream, `batch_seconds` are those of the last run.
     """
 
     measure: Literal["spark"] = "spark"
@@ -129,6 +130,7 @@ class SparkFigures(msgspec.Struct, frozen=True, kw_only=True):
     scaled_events_per_second: float
     core_microseconds_per_event: float | None
     matches_per_event: float | None
+    batch_seconds: tuple[float, ...] = ()
 
 
 class SparkRatio(msgspec.Struct, frozen=True, kw_only=True):

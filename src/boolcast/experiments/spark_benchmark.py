@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import median
 from typing import Final
 
 import msgspec
@@ -28,6 +29,7 @@ _CONTENDERS: Final = {
     SparkPart.AUCTION: 7,
     SparkPart.DIVERSE: 2,
     SparkPart.CORES: 2,
+    SparkPart.STREAM: 3,
 }
 _DECODER: Final = msgspec.json.Decoder(Line)
 
@@ -197,9 +199,28 @@ def _core_ratios(found: Rates, cores: int) -> Iterator[SparkRatio]:
         )
 
 
+def _stream_ratios(found: Rates, cores: int) -> Iterator[SparkRatio]:
+    yield SparkRatio(
+        what="auction: a stream, times the same matches written at once",
+        ratio=_times(found, "stream", "batch", cores),
+        target=0.7,
+    )
+    yield SparkRatio(
+        what="auction: a stream whose index changes after each batch, times one without",
+        ratio=_times(found, "stream with changes", "stream", cores),
+    )
+    seconds = found["stream with changes", cores].batch_seconds
+    yield SparkRatio(
+        what="the median of its batches, times the longest: less than half were a stall",
+        ratio=median(seconds) / max(seconds),
+        target=0.5,
+    )
+
+
 _RATIOS: Final[Mapping[SparkPart, Callable[[Rates, int], Iterator[SparkRatio]]]] = {
     SparkPart.CLASS_1: _class_1_ratios,
     SparkPart.AUCTION: _auction_ratios,
     SparkPart.DIVERSE: _diverse_ratios,
     SparkPart.CORES: _core_ratios,
+    SparkPart.STREAM: _stream_ratios,
 }

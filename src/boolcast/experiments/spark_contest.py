@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from boolcast.experiments.figures import SparkFigures
 from boolcast.experiments.process_times import tree_seconds
+from boolcast.experiments.streams import Batches
 from boolcast.pipeline import (
     ParquetFiles,
     build_index,
@@ -50,16 +51,25 @@ class Contender(NamedTuple):
     """
 
     what: str
-    run: Callable[[DataFrame], Outcome | None]
+    run: Callable[[DataFrame], Outcome | Batches | None]
     subscriptions: int
     events: int
 
 
 class Arena:
-    """One workload of one size; contenders are measured in turns, and medians taken."""
+    """One workload of one size; contenders are measured in turns, and medians taken.
+
+    Events are in as many `files` as there are cores, if not told otherwise.
+    """
 
     def __init__(
-        self, session: SparkSession, folder: Path, name: str, workload: Workload, size: int
+        self,
+        session: SparkSession,
+        folder: Path,
+        name: str,
+        workload: Workload,
+        size: int,
+        files: int | None = None,
     ) -> None:
         self.session = session
         self.folder = folder / name
@@ -68,14 +78,15 @@ class Arena:
         self._name = name
         self._workload = workload
         self._cores = int(session.sparkContext.defaultParallelism)
+        self._files = files or self._cores
         self._events: dict[int, DataFrame] = {}
 
     def events(self, count: int) -> DataFrame:
-        """So many events, as Parquet files, as many as there are cores."""
+        """So many events, as Parquet files."""
         if count not in self._events:
             path = str(self.folder / f"events-{count}")
             drawn = workloads.events(
-                self.session, self._workload, count, start=_LESSON_EVENTS, partitions=self._cores
+                self.session, self._workload, count, start=_LESSON_EVENTS, partitions=self._files
             )
             drawn.write.parquet(path)
             self._events[count] = self.session.read.parquet(path)
@@ -103,7 +114,7 @@ class Arena:
             each.run(self.events(max(each.events // _WARM_SHARE, 1)))
         seconds: dict[str, list[float]] = {name: [] for name in contenders}
         core_seconds: dict[str, list[float]] = {name: [] for name in contenders}
-        outcomes: dict[str, Outcome | None] = {}
+        outcomes: dict[str, Outcome | Batches | None] = {}
         for turn in range(repeats):
             for name, each in contenders.items():
                 begin(f"{name} on {self._name}, {turn + 1} of {repeats}")
@@ -124,7 +135,7 @@ class Arena:
         contender: Contender,
         seconds: list[float],
         core_seconds: list[float],
-        outcome: Outcome | None,
+        outcome: Outcome | Batches | None,
     ) -> SparkFigures:
         taken, events = median(seconds), contender.events
         rate = events / taken
@@ -142,15 +153,18 @@ class Arena:
             core_microseconds_per_event=(
                 median(core_seconds) / events * 1e6 if core_seconds else None
             ),
-            matches_per_event=None if outcome is None else outcome.matches / events,
+            matches_per_event=outcome.matches / events if isinstance(outcome, Outcome) else None,
+            batch_seconds=outcome.seconds if isinstance(outcome, Batches) else (),
         )
 
 
-def _compare(contenders: Mapping[str, Contender], outcomes: Mapping[str, Outcome | None]) -> None:
+def _compare(
+    contenders: Mapping[str, Contender], outcomes: Mapping[str, Outcome | Batches | None]
+) -> None:
     """They stand in one table: whoever finds other matches is a bug in how it is used."""
     agreed: dict[tuple[int, int], tuple[str, Outcome]] = {}
     for name, outcome in outcomes.items():
-        if outcome is not None:
+        if isinstance(outcome, Outcome):
             size = (contenders[name].subscriptions, contenders[name].events)
             other, expected = agreed.setdefault(size, (name, outcome))
             assert outcome == expected, f"{name}: {outcome}, {other}: {expected}"

@@ -35,6 +35,7 @@ from boolcast.experiments.spark_contest import (
     transport,
     written_matches,
 )
+from boolcast.experiments.streams import FILES, Batches, streamed_matches
 from boolcast.experiments.theta_joins import theta_matched, theta_table
 from boolcast.filters.expressions import Filter
 from boolcast.pipeline.sessions import session
@@ -140,6 +141,26 @@ class Stage:
         arena, ours = self._arena("auction", workload)
         return arena, {_OURS: ours, _OURS_FROM_FILES: self._from_files(arena)}
 
+    def stream(self) -> Made:
+        """Matches written batch by batch, against all at once."""
+        workload = auction("auction", self.order.subscriptions, self.order.seed)
+        arena, _ = self._arena("auction", workload, files=FILES)
+        place = str(arena.folder / "index")
+        return arena, {
+            "batch": self._contender(
+                "match, a row for each match, to Parquet",
+                written_matches(place, arena.folder, "rows"),
+            ),
+            "stream": self._contender(
+                "match_stream, a batch after the other, to Parquet",
+                streamed_matches(place, arena.folder, EVENT),
+            ),
+            "stream with changes": self._contender(
+                "the same while the index changes after each batch",
+                streamed_matches(place, arena.folder, EVENT, with_changes=True),
+            ),
+        }
+
     def diverse(self) -> Made:
         """Filters of 1,500 shapes, against one theta join over a sample of them."""
         order = self.order
@@ -155,16 +176,21 @@ class Stage:
         )
         return arena, {"theta join": theta, _OURS: ours}
 
-    def _arena(self, name: str, workload: Workload) -> tuple[Arena, Contender]:
+    def _arena(
+        self, name: str, workload: Workload, *, files: int | None = None
+    ) -> tuple[Arena, Contender]:
         self._begin(f"drawing {name} and building its index")
-        arena = Arena(self._spark, self._folder, name, workload, self.order.subscriptions)
+        size = self.order.subscriptions
+        arena = Arena(self._spark, self._folder, name, workload, size, files)
         return arena, self._contender(_OUR_WHAT, boolcast_counts(arena.index()))
 
     def _from_files(self, arena: Arena) -> Contender:
         place = str(arena.folder / "index")
         return self._contender(_OUR_WHAT_FROM_FILES, boolcast_counts(place, from_files=True))
 
-    def _contender(self, what: str, run: Callable[[DataFrame], Outcome | None]) -> Contender:
+    def _contender(
+        self, what: str, run: Callable[[DataFrame], Outcome | Batches | None]
+    ) -> Contender:
         return Contender(what, run, self.order.subscriptions, self.order.events)
 
     def _class_tables(self, workload: Auction, size: int) -> dict[str, ShapeTable]:
@@ -183,6 +209,7 @@ _PARTS: Final[dict[SparkPart, Callable[[Stage], Made]]] = {
     SparkPart.AUCTION: Stage.auction,
     SparkPart.DIVERSE: Stage.diverse,
     SparkPart.CORES: Stage.cores,
+    SparkPart.STREAM: Stage.stream,
 }
 
 
