@@ -1,0 +1,96 @@
+"""An index larger than a worker is to hold, on Spark: build it, and match with it.
+
+python -m benchmarks.large_index [--subscriptions 10000000] [--events 100000] [--memory 1024]
+
+Subscriptions and events are those of the workload `auction`, drawn into Parquet files first.
+The index is built from them, then events are matched and counted, once with all of it open
+and once in groups of at most so many megabytes; both must find the same. Seconds are by the
+clock, memory is the most that the Python driver held.
+"""
+
+import argparse
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from boolcast.experiments.contenders import auction
+from boolcast.matching.catalog import index_of
+from boolcast.matching.snapshots import read_manifest
+from boolcast.pipeline import (
+    ParquetFiles,
+    build_index,
+    count_matches,
+    parquet_files,
+    session,
+    workloads,
+)
+from boolcast.pipeline.matches import groups_of
+from boolcast.pipeline.stores import open_store
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    begin = perf_counter()
+    yield
+    print(f"{what:<52}{perf_counter() - begin:>10,.1f} s", flush=True)
+
+
+def matched(events: ParquetFiles, place: str, memory: int) -> tuple[int, int]:
+    counts = count_matches(events, place, memory=memory)
+    (row,) = counts.agg(F.count("*"), F.coalesce(F.sum("matches"), F.lit(0))).collect()
+    return int(row[0]), int(row[1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--subscriptions", type=int, default=10_000_000)
+    parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--memory", type=int, default=1_024, help="megabytes of a group")
+    parser.add_argument("--folder", default=None, help="where it is done; else a temporary one")
+    options = parser.parse_args()
+    workload = auction("auction", options.subscriptions, 1)
+    with TemporaryDirectory(prefix="boolcast-large-", dir=options.folder) as folder:
+        spark = session(
+            "local[*]",
+            name="boolcast large index",
+            settings={"spark.sql.warehouse.dir": str(Path(folder, "tables"))},
+        )
+        rows = f"{folder}/subscriptions"
+        with timed(f"draw {options.subscriptions:,} subscriptions"):
+            drawn = workloads.subscriptions(spark, workload, options.subscriptions, partitions=16)
+            drawn.write.parquet(rows)
+        with timed(f"draw {options.events:,} events"):
+            workloads.events(spark, workload, options.events, partitions=4).write.parquet(
+                f"{folder}/events"
+            )
+        place = f"{folder}/index"
+        with timed("build the index"):
+            report = build_index(spark.read.parquet(rows), place)
+        assert report.subscriptions == options.subscriptions
+        index = index_of(read_manifest(open_store(place), report.version))
+        size = sum(part.files.nbytes for part in index.parts)
+        print(f"{'segments':<52}{len(index.parts):>10,}")
+        print(f"{'bytes a subscription, texts and ids included':<52}", end="")
+        print(f"{size / options.subscriptions:>10,.0f}")
+        files = parquet_files(spark, f"{folder}/events")
+        with timed("match, all open, for the first time"):
+            expected = matched(files, place, sys.maxsize)
+        with timed("match, all open"):
+            assert matched(files, place, sys.maxsize) == expected
+        memory = options.memory << 20
+        with timed(f"match, in {len(groups_of(index, memory))} groups"):
+            assert matched(files, place, memory) == expected
+        print(f"{'matches an event':<52}{expected[1] / options.events:>10,.1f}")
+        held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+        print(f"{'megabytes of the Python driver':<52}{held:>10,.0f}")
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
