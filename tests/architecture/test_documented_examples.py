@@ -27,7 +27,15 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+@pytest.mark.parametrize(
+    "path",
+    [
+        # Its many commands are processes of their own.
+        pytest.param(path, marks=[pytest.mark.slow] if path.name == "command-line.md" else [])
+        for path in DOCUMENTS
+    ],
+    ids=name_of,
+)
 def test_a_document_tells_the_truth(path, folder):
     failures = run_document(path, folder)
     assert not failures, "\n\n".join(failures)

@@ -74,6 +74,7 @@ def test_a_shared_processor_is_noted(monkeypatch):
     assert run(*arguments, "--json").errors == ""
 
 
+@pytest.mark.slow
 def test_json_lines():
     result = run(
         "bench", "match", *SMALL, "-s", "90", "-w", "fixed,unselective", "-e", "all", "--json"
@@ -98,6 +99,7 @@ def test_json_lines():
     ] * 2
 
 
+@pytest.mark.slow
 def test_class_1_only():
     result = run("bench", "match", *SMALL, "--single", "--against", "numpy", "--json")
     assert result.code == 0

@@ -14,16 +14,23 @@ from boolcast.experiments.spark_benchmark import SparkChoice
 from tests.cli.running import run
 
 RATES = {
-    "class-1": {"join": 1_000_000.0, "boolcast": 600_000.0, "transport": 1_200_000.0},
+    "class-1": {
+        "join": 1_000_000.0,
+        "boolcast": 600_000.0,
+        "boolcast from files": 1_500_000.0,
+        "transport": 1_200_000.0,
+    },
     "auction": {
         "joins": 100_000.0,
         "joins with a bound": 220_000.0,
         "boolcast": 110_000.0,
+        "boolcast from files": 150_000.0,
         "rows": 22_000.0,
         "lists": 55_000.0,
         "transport": 900_000.0,
     },
     "diverse": {"theta join": 20.0, "boolcast": 10_000.0},
+    "stream": {"batch": 20_000.0, "stream": 16_000.0, "stream with changes": 12_000.0},
 }
 
 
@@ -42,6 +49,7 @@ def figures(workload: str, contender: str, rate: float, cores: int) -> SparkFigu
         scaled_events_per_second=rate / 200 if is_sample else rate,
         core_microseconds_per_event=20.0,
         matches_per_event=2.5,
+        batch_seconds=(1.0, 4.0, 1.0, 2.0, 2.0) if contender == "stream with changes" else (),
     )
 
 
@@ -56,6 +64,7 @@ def measured(monkeypatch):
         cores = len(order.processors)
         if order.part is SparkPart.CORES:
             yield figures("auction", "boolcast", 60_000.0 if cores == 1 else 110_000.0, cores)
+            yield figures("auction", "boolcast from files", 100_000.0 * cores, cores)
             return
         for contender, rate in RATES[order.part].items():
             yield figures(order.part, contender, rate, cores)
@@ -101,8 +110,11 @@ def test_the_ratios(measured):
     ratios = [each for each in found if isinstance(each, SparkRatio)]
     assert [(round(each.ratio, 3), each.target) for each in ratios] == [
         (0.6, 0.5),
+        (1.5, None),
         (0.5, None),
-        (0.55, 0.6),
+        (0.55, None),
+        (0.5, None),
+        (0.75, 0.6),
         (0.5, None),
         (1.1, 1.0),
         (0.5, None),
@@ -111,6 +123,10 @@ def test_the_ratios(measured):
         # As if 20 events a second with 1,000 subscriptions were 0.1 with 200,000.
         (100_000.0, 50.0),
         (1.833, 1.7),
+        (2.0, 1.7),
+        (0.8, 0.7),
+        (0.75, None),
+        (0.5, 0.5),
     ]
 
 
@@ -120,8 +136,8 @@ def test_one_core_and_all_of_them(measured):
 
 
 def test_the_bar_knows_its_length():
-    assert choice_of(SparkPart.CLASS_1).begins == 2 + 3 * 3
-    assert choice_of(SparkPart.CORES).begins == 2 * (2 + 3)
+    assert choice_of(SparkPart.CLASS_1).begins == 2 + 4 * 3
+    assert choice_of(SparkPart.CORES).begins == 2 * (2 + 2 * 3)
 
 
 def test_the_tables(measured):
@@ -134,14 +150,14 @@ def test_the_tables(measured):
 
 def test_as_json(measured):
     result = run("bench", "spark", "--part", "auction", "--json")
-    assert [each["measure"] for each in result.json][:6] == ["spark"] * 6
+    assert [each["measure"] for each in result.json][:7] == ["spark"] * 7
     assert {each["measure"] for each in result.json} == {"spark", "batch", "ratio"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--part", "nonsense"], "--part knows class-1, auction, diverse, cores and all"),
+        (["--part", "nonsense"], "--part knows class-1, auction, diverse, cores, stream and all"),
         (["--cores", "1000000"], "--cores 1000000 is more than"),
     ],
 )

@@ -56,7 +56,7 @@ def test_a_loaded_matcher_takes_limits_of_its_own(tmp_path):
         Matcher.load(tmp_path).add("tree", alternatives(2_000))
 
 
-@pytest.mark.parametrize("count", [LONGEST + 1, 40_000])
+@pytest.mark.parametrize("count", [LONGEST + 1, pytest.param(40_000, marks=pytest.mark.slow)])
 def test_a_long_filter_within_raised_limits_works(count, tmp_path):
     matcher = Matcher(limits=RAISED)
     node = And((alternatives(count), Comparison("b", "=", 1)))

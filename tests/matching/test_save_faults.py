@@ -200,6 +200,7 @@ def no_memory_at(call: int) -> Iterator[None]:
         sys.setprofile(None)
 
 
+@pytest.mark.slow
 def test_a_merge_that_fails_anywhere_loses_nothing():
     matcher = changed()
     right = expected(NEW)

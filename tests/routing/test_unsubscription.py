@@ -282,6 +282,7 @@ def test_what_deregistration_sends(policy, messages, after):
     assert network.confirmed == [("c1", "s1")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [row[0] for row in ROWS], ids=str)
 def test_no_event_is_lost_meanwhile(policy):
     """F5 with publications in flight: every order of the first six steps, then to the end."""

@@ -173,6 +173,7 @@ def test_titles_of_subscriptions_follow_zipf_where_asked():
     assert share == pytest.approx(1 / total, rel=0.15)
 
 
+@pytest.mark.slow
 def test_overlaps_are_those_that_w5_is_calibrated_to():
     """Pairs of random advertisement and subscription, 1,500 for each pair of classes."""
 
