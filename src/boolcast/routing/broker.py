@@ -93,6 +93,11 @@ class Broker:
         persisted = state.journal.take()
         return persisted + effects if persisted else effects
 
+    @property
+    def matched(self) -> int:
+        """How many entries accepted the last event."""
+        return self.state.matched
+
     def validate(self) -> None:
         """Assert every invariant of the tables; may be called after each step."""
         validation.validate(self.state)

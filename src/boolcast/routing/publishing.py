@@ -35,6 +35,7 @@ def client_publishes(state: State, stimulus: ClientPublishes) -> None:
 def route(state: State, origin: BrokerId | None, message: Publish) -> None:
     """Forward and deliver an event that came over a link, or from a client here."""
     matched = state.engine.match(message.event)
+    state.matched = len(matched)
     links = set(map(state.link_of.get, matched))
     if state.reach.learns and origin is not None:
         link_of = state.link_of

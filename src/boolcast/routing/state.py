@@ -73,6 +73,8 @@ class State:
         self.awaited: dict[tuple[BrokerId, int], list[Operation]] = {}
         self.number = 0
         self.order = 0
+        self.matched = 0
+        """How many entries accepted the last event: for who counts costs."""
 
     def meet(self, link: BrokerId) -> Neighbour:
         """The neighbour at the other end of a link, perhaps a new one."""
