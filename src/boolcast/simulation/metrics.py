@@ -151,7 +151,8 @@ class Metrics(Observer):
                     is_removal = True
             elif type(stimulus) is ClientUnsubscribes:
                 is_removal = True
-        for link, message in step.sent:
+        for effect in step.sent:
+            link, message = effect.link, effect.message
             kind = type(message)
             self._kinds[kind.__name__] += 1
             if kind is Publish:

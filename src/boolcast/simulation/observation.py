@@ -7,7 +7,6 @@ from boolcast.filters.expressions import Node
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.routing.effects import Effect
-from boolcast.routing.messages import Message
 from boolcast.simulation.stacks import Job, Step
 
 
@@ -62,9 +61,6 @@ class Observer:
 
     def steps(self, time: float, broker: BrokerId, job: Job, step: Step) -> None:
         """A broker has done a job."""
-
-    def sends(self, time: float, sender: BrokerId, receiver: BrokerId, message: Message) -> None:
-        """A broker has sent a message to a neighbour."""
 
     def remarks(self, time: float, broker: BrokerId, effect: Effect) -> None:
         """A broker refuses, complains or suspects."""

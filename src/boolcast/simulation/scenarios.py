@@ -31,20 +31,33 @@ from boolcast.workloads import Auction, Diverse
 class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much of everything. `interval_ms` lies between two publications.
 
-    `groups` only: so many roots, and each event is accepted by `matching` of the other
-    subscriptions on average. Roots are unsubscribed, one every `unsubscription_ms`, after
-    `warm_up_seconds` of publications.
+    The first unsubscription comes after `warm_up_seconds`, another one every `unsubscription_ms`;
+    by default after half the publications, and spread over a quarter of them. `groups` only: so
+    many roots, which are what is unsubscribed, and each event is accepted by `matching` of the
+    other subscriptions on average.
     """
 
     subscriptions: int = 400
     publications: int = 2_000
     unsubscriptions: int = 4
     interval_ms: float = 10.0
-    unsubscription_ms: float = 500.0
-    warm_up_seconds: float = 10.0
+    unsubscription_ms: float | None = None
+    warm_up_seconds: float | None = None
     groups: int = 8
     matching: float = 5.0
     publishers: int = 3
+
+    @property
+    def seconds(self) -> float:
+        """How long publications take."""
+        return self.publications * self.interval_ms / 1_000
+
+    def unsubscription_times(self, count: int) -> list[float]:
+        """When so many subscriptions end."""
+        start, step = self.warm_up_seconds, self.unsubscription_ms
+        first = self.seconds / 2 if start is None else start
+        gap = self.seconds / 4 / max(count, 1) if step is None else step / 1_000
+        return [first + number * gap for number in range(count)]
 
 
 class Scenario(NamedTuple):
@@ -85,17 +98,17 @@ def groups(topology: Topology, load: Load, seed: int, chance: Random) -> Scenari
             yield Event(group=chance.randrange(roots), x=chance.randrange(_RANGE))
 
     def removals() -> Iterator[Action]:
-        for number in range(min(load.unsubscriptions, roots)):
+        times = load.unsubscription_times(min(load.unsubscriptions, roots))
+        for number, time in enumerate(times):
             name = f"root{number}"
             request = ClientUnsubscribes(ClientId(f"client-{name}"), name)
-            time = load.warm_up_seconds + number * load.unsubscription_ms / 1_000
             yield Action(time, at[name], request)
 
     actions = [*_publications(load, publishing, events()), *removals()]
     return Scenario(
         [*_publishers(publishing), *subscribers],
         iter(sorted(actions, key=lambda action: action.at)),
-        load.publications * load.interval_ms / 1_000,
+        load.seconds,
     )
 
 
@@ -103,7 +116,7 @@ def _from_workload(workload: type[Auction] | type[Diverse]) -> Callable[..., Sce
     def scenario(topology: Topology, load: Load, seed: int, chance: Random) -> Scenario:
         publishing, subscribing = _places(topology, load)
         source = workload(seed=seed)
-        subscribers: list[tuple[BrokerId, Request]] = [
+        subscribers = [
             (
                 chance.choice(subscribing),
                 ClientSubscribes(ClientId(f"client{row}"), f"s{row}", filter),  # type: ignore[arg-type]
@@ -111,23 +124,18 @@ def _from_workload(workload: type[Auction] | type[Diverse]) -> Callable[..., Sce
             for row, filter in enumerate(source.subscription_filters(0, load.subscriptions))
         ]
         rows = source.events(0, load.publications).to_pylist()
-        seconds = load.publications * load.interval_ms / 1_000
+        leaving = chance.sample(subscribers, min(load.unsubscriptions, len(subscribers)))
         removals = [
-            Action(
-                load.warm_up_seconds + number * load.unsubscription_ms / 1_000,
-                broker,
-                ClientUnsubscribes(request.client, request.subscription),
+            Action(time, broker, ClientUnsubscribes(request.client, request.subscription))
+            for time, (broker, request) in zip(
+                load.unsubscription_times(len(leaving)), leaving, strict=True
             )
-            for number, (broker, request) in enumerate(
-                chance.sample(subscribers, min(load.unsubscriptions, len(subscribers)))
-            )
-            if isinstance(request, ClientSubscribes)
         ]
         actions = [*_publications(load, publishing, map(Event.from_python, rows)), *removals]
         return Scenario(
             [*_publishers(publishing), *subscribers],
             iter(sorted(actions, key=lambda action: action.at)),
-            seconds,
+            load.seconds,
         )
 
     return scenario

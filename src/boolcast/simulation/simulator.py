@@ -19,6 +19,7 @@ from boolcast.routing.forms import Forms
 from boolcast.routing.links import Arrived, ResendTimerFired
 from boolcast.routing.messages import Message, Publish
 from boolcast.routing.packets import Packet
+from boolcast.routing.state import EntryEngine
 from boolcast.routing.stimuli import (
     ClientLeaves,
     ClientPublishes,
@@ -33,6 +34,7 @@ from boolcast.simulation.clients import Request, Wishes, is_request
 from boolcast.simulation.costs import FREE, Costs, Tariff
 from boolcast.simulation.observation import Observer, hearers
 from boolcast.simulation.processes import Process
+from boolcast.simulation.shared_matching import SharedFilters, SharedMatcher
 from boolcast.simulation.sizes import Sizes
 from boolcast.simulation.stacks import (
     DirectStack,
@@ -40,6 +42,7 @@ from boolcast.simulation.stacks import (
     Job,
     LinkJob,
     ProtocolStack,
+    Stack,
     Step,
     connected,
     disconnected,
@@ -54,10 +57,11 @@ class Simulation:
     """A network that begins with all brokers up and all links whole.
 
     `is_direct` does without the link protocol: perfect wires and no crashes, in return for speed.
-    Raises UsageError where that does not fit.
+    `shares_matching` stands one match engine for all brokers in for that of each, to the same
+    effect where those are of the kind `access`. Raises UsageError where that does not fit.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a setting each
         self,
         topology: Topology,
         configuration: Configuration,
@@ -67,6 +71,7 @@ class Simulation:
         costs: Costs | None = None,
         observers: Iterable[Observer] = (),
         is_direct: bool = False,
+        shares_matching: bool = True,
     ) -> None:
         wires = wires or WireSettings()
         if is_direct and not wires.is_perfect:
@@ -76,6 +81,8 @@ class Simulation:
         self.is_direct = is_direct
         self.timeline = Timeline()
         self.forms = Forms()
+        is_shared = shares_matching and configuration.engine == "access"
+        self._shared = SharedFilters() if is_shared else None
         self.messages = 0
         """How many messages brokers have sent to each other."""
         self._neighbours = topology.neighbours()
@@ -100,7 +107,9 @@ class Simulation:
         self._wishes = {name: Wishes() for name in topology.brokers}
         self._sizes = Sizes()
         self._timers: dict[tuple[BrokerId, BrokerId | None], float] = {}
-        self._control_in_flight = self._events_in_flight = 0
+        # Of perfect wires: what is on its way is counted. The 1 is for what begins it all.
+        self._control_in_flight = 1
+        self._events_in_flight = 0
         observers = list(observers)
         self._on_subscribes = hearers(observers, "subscribes")
         self._on_unsubscribes = hearers(observers, "unsubscribes")
@@ -112,11 +121,11 @@ class Simulation:
         self._on_calms = hearers(observers, "calms")
         self._on_rests = hearers(observers, "rests")
         self._on_steps = hearers(observers, "steps")
-        self._on_sends = hearers(observers, "sends")
         self._on_remarks = hearers(observers, "remarks")
         self.timeline.at(0.0, self._begin)
 
     def _begin(self, _: object) -> None:
+        self._control_in_flight += 2 * len(self.topology.links) - 1
         for process in self.processes.values():
             process.start(process.stack)
         if not self.is_direct:
@@ -131,7 +140,10 @@ class Simulation:
 
     def _stack(self, name: BrokerId) -> DirectStack | ProtocolStack:
         kind = DirectStack if self.is_direct else ProtocolStack
-        return kind(name, self.configuration, self._neighbours[name], self.forms)
+        return kind(name, self.configuration, self._neighbours[name], self.forms, self._engine())
+
+    def _engine(self) -> EntryEngine | None:
+        return None if self._shared is None else SharedMatcher(self._shared)
 
     def _arrive_at(self, sender: BrokerId, receiver: BrokerId) -> Action:
         process = self.processes[receiver]
@@ -153,6 +165,10 @@ class Simulation:
         """Let a client ask its broker for something, now."""
         self._tell_of(broker, request)
         self._wishes[broker].note(request)
+        if type(request) is ClientPublishes:
+            self._events_in_flight += 1
+        else:
+            self._control_in_flight += 1
         process = self.processes[broker]
         if process.is_up:
             process.put(request)
@@ -204,11 +220,11 @@ class Simulation:
         self.messages += len(step.sent)
         if self.is_direct:
             self._count_in_flight(job, step)
-        if self._on_sends:
-            for link, message in step.sent:
-                for hear in self._on_sends:
-                    hear(now, name, link, message)
-        for link, packet in step.sent if self.is_direct else step.packets:
+        if self.is_direct:
+            for effect in step.sent:
+                message = effect.message
+                self.wires[name, effect.link].put(message, self._sizes.of(message))
+        for link, packet in step.packets:
             self.wires[name, link].put(packet, self._sizes.of(packet))
         for link, at in step.timers:
             self._set_timer(process, link, at)
@@ -331,6 +347,7 @@ class Simulation:
                 self.configuration,
                 self._neighbours[broker],
                 self.forms,
+                self._engine(),
                 epoch=process.epoch,
                 disk=None if wishes.are_forgotten else process.disk,
             )
@@ -373,7 +390,9 @@ class Simulation:
 
         A broker that has not heard all from a neighbour waits for a control message.
         """
-        control, events = self._control_in_flight, self._events_in_flight
+        if self.is_direct:
+            return self._control_in_flight, self._events_in_flight
+        control = events = 0
         for name, process in self.processes.items():
             requests = [*process.inbox, *self._wishes[name].waiting]
             published = sum(type(job) is ClientPublishes for job in requests)
@@ -388,13 +407,13 @@ class Simulation:
             for neighbour in process.stack.broker.state.neighbours.values():
                 control += not neighbour.subscriptions_received
                 control += not neighbour.advertisements_received
-            if isinstance(process.stack, ProtocolStack):
-                more_control, more_events = self._unreceived(name, process.stack)
-                control += more_control
-                events += more_events
+            more_control, more_events = self._unreceived(name, process.stack)
+            control += more_control
+            events += more_events
         return control, events
 
-    def _unreceived(self, name: BrokerId, stack: ProtocolStack) -> tuple[int, int]:
+    def _unreceived(self, name: BrokerId, stack: Stack) -> tuple[int, int]:
+        assert isinstance(stack, ProtocolStack)
         control = events = 0
         for other in self._neighbours[name]:
             if not stack.ends[other].waiting:
@@ -408,15 +427,15 @@ class Simulation:
         return control, events
 
     def _count_in_flight(self, job: Job, step: Step) -> None:
-        """On perfect wires: what is sent arrives, so it is enough to count."""
-        of_events = sum(type(message) is Publish for _, message in step.sent)
+        """On perfect wires what is sent arrives, and what is asked is done: counting is enough."""
+        of_events = sum(type(effect.message) is Publish for effect in step.sent)
         self._events_in_flight += of_events
         self._control_in_flight += len(step.sent) - of_events
-        if type(job) is Received:
-            if type(job.message) is Publish:
-                self._events_in_flight -= 1
-            else:
-                self._control_in_flight -= 1
+        done = job.message if type(job) is Received else job
+        if type(done) is Publish or type(done) is ClientPublishes:
+            self._events_in_flight -= 1
+        elif type(done) is not TimerFired:
+            self._control_in_flight -= 1
 
     def settle(self, limit: float = 3_600.0) -> bool:
         """Let time pass until nothing is on its way; False if that took longer than `limit`."""

@@ -35,6 +35,7 @@ from boolcast.routing.links import (
 from boolcast.routing.messages import Message, Publish
 from boolcast.routing.packets import Packet
 from boolcast.routing.records import Record
+from boolcast.routing.state import EntryEngine
 from boolcast.routing.stimuli import (
     ClientPublishes,
     LinkDown,
@@ -71,7 +72,7 @@ class Step:
         self.work: list[Stimulus] = []
         self.is_control = False
         self.matched = 0
-        self.sent: list[tuple[BrokerId, Message]] = []
+        self.sent: list[Send] = []
         self.packets: list[tuple[BrokerId, Packet]] = []
         self.effects: list[Effect] = []
         self.timers: list[tuple[BrokerId, float]] = []
@@ -123,8 +124,9 @@ class DirectStack:
         configuration: Configuration,
         neighbours: tuple[BrokerId, ...],
         forms: Forms,
+        engine: EntryEngine | None = None,
     ) -> None:
-        self.broker = Broker(name, configuration, neighbours=neighbours, forms=forms)
+        self.broker = Broker(name, configuration, neighbours=neighbours, forms=forms, engine=engine)
         self._neighbours = neighbours
 
     def beginning(self) -> list[Job]:
@@ -141,7 +143,7 @@ class DirectStack:
             step.is_control = True
         for effect in effects:
             if type(effect) is Send:
-                step.sent.append((effect.link, effect.message))
+                step.sent.append(effect)
             elif type(effect) is Persist:
                 step.kept.append(effect)
             else:
@@ -161,6 +163,7 @@ class ProtocolStack:
         configuration: Configuration,
         neighbours: tuple[BrokerId, ...],
         forms: Forms,
+        engine: EntryEngine | None = None,
         *,
         epoch: int = 1,
         disk: Disk | None = None,
@@ -169,7 +172,12 @@ class ProtocolStack:
         self._is_restored = disk is not None
         if disk is None:
             self.broker = Broker(
-                name, configuration, neighbours=neighbours, epoch=epoch, forms=forms
+                name,
+                configuration,
+                neighbours=neighbours,
+                epoch=epoch,
+                forms=forms,
+                engine=engine,
             )
             self.ends = {link: LinkEnd(epoch, links) for link in neighbours}
         else:
@@ -180,6 +188,7 @@ class ProtocolStack:
                 neighbours=neighbours,
                 epoch=epoch,
                 forms=forms,
+                engine=engine,
             )
             self.ends = {
                 link: LinkEnd.restore(epoch, links, disk.links.get(link, {})) for link in neighbours
@@ -223,7 +232,7 @@ class ProtocolStack:
             step.is_control = True
         for effect in effects:
             if type(effect) is Send:
-                step.sent.append((effect.link, effect.message))
+                step.sent.append(effect)
                 self._link(effect.link, Offer(effect.message), now, step)
             elif type(effect) is Persist:
                 step.kept.append(effect)
