@@ -7,6 +7,7 @@ simulate --seed N` plays the same run again.
 import pytest
 from msgspec.structs import replace
 
+from boolcast.routing.effects import Complain
 from boolcast.simulation.observation import Observer
 from boolcast.simulation.plans import Plan
 from boolcast.simulation.runs import Run, outcome_of, outcomes
@@ -15,9 +16,15 @@ CHUNK = 20
 
 
 class Validation(Observer):
-    """Asserts every invariant of a broker's tables after each of its steps."""
+    """Asserts every invariant of a broker's tables after each step, and that none is blamed.
+
+    All brokers keep to the protocol, whatever the faults, so none may complain of another.
+    """
 
     run: Run | None = None
+
+    def remarks(self, time, broker, effect):
+        assert not isinstance(effect, Complain), effect
 
     def steps(self, time, broker, job, step):
         if self.run is not None:

@@ -134,16 +134,16 @@ def test_an_event_inside_a_broker_that_loses_its_disk_is_lost_and_counted():
     line = Line(costs=FREE)
     cut = Cut(at=2.0, seconds=4.0, links=((B1, B2),))
     crash = Crash(at=3.0, seconds=1.0, broker=B1, with_disk=False)
-    assert line.play(cut, crash, at={2.5: "e", 8.0: "f"}) == [("f", pytest.approx(8.02))]
+    assert line.play(cut, crash, at={2.5: "e", 8.0: "f"}) == [("f", 8.02)]
     assert line.checker.verdict().lost == 1
 
 
 def test_clients_subscribe_again_at_a_broker_that_has_forgotten_them():
     line = Line(costs=FREE)
     crash = Crash(at=2.0, seconds=1.0, broker=B2, with_disk=False)
-    assert line.play(crash, at={5.0: "e"}) == [("e", pytest.approx(5.02))]
+    assert line.play(crash, at={5.0: "e"}) == [("e", 5.02)]
     crash = Crash(at=2.0, seconds=1.0, broker=B0, with_disk=False)
-    assert Line(costs=FREE).play(crash, at={5.0: "e"}) == [("e", pytest.approx(5.02))]
+    assert Line(costs=FREE).play(crash, at={5.0: "e"}) == [("e", 5.02)]
 
 
 def test_a_crash_between_delivery_and_record_repeats_the_delivery():

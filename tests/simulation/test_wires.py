@@ -41,7 +41,7 @@ def test_a_wire_has_latency_and_bandwidth():
 
 
 def test_a_slow_wire_takes_longer_and_lets_nobody_overtake():
-    timeline, seen = Timeline(), []
+    timeline, seen = Timeline(), list[object]()
     wire = Wire(WireSettings(), timeline, stream(1, "wire"), seen.append)
     wire.slowness = 100.0
     wire.put("first", 1)
@@ -70,7 +70,7 @@ def test_an_imperfect_wire_loses_repeats_and_delays(settings, arrived, in_order)
 
 
 def test_a_clog_holds_up_until_the_last_one_is_gone():
-    timeline, seen = Timeline(), []
+    timeline, seen = Timeline(), list[object]()
     wire = Wire(WireSettings(), timeline, stream(1, "wire"), seen.append)
     wire.clog()
     wire.clog()

@@ -122,6 +122,13 @@ class State:
         """An id that nobody in the network has used before."""
         return f"{self.broker}:{self.epoch}:{self.next_number()}"
 
+    def is_own_id(self, identifier: str) -> bool:
+        """True of the ids that this broker gives, gave or may give one day: no neighbour's to use.
+
+        In a tree what a broker said never comes back to it.
+        """
+        return identifier.rpartition(":")[0].rpartition(":")[0] == self.broker
+
     def form_of(self, neighbour: Neighbour, subscription: str) -> Form:
         """The form of a subscription that a neighbour must know, perhaps a ghost."""
         entry = self.subscriptions.get(subscription)

@@ -56,11 +56,11 @@ PUBLISHER_EDGES: Final = tuple(BrokerId(f"E1.{number}") for number in (1, 2, 3))
 
 
 def tiered() -> Topology:
-    """P4-X1's tiered network for mobile clients: a core, four regions of 3 + 9 brokers each."""
-    links = []
+    """P4-X1's tiered network for mobile clients: a core, and four regions of 1 + 3 + 9 brokers."""
+    links = [("core", region) for region in "NESW"]
     for region in "NESW":
         for middle in range(1, 4):
-            links.append(("core", f"{region}{middle}"))
+            links.append((region, f"{region}{middle}"))
             links += [(f"{region}{middle}", f"{region}{middle}.{edge}") for edge in range(1, 4)]
     return _from_links(links)
 
