@@ -11,6 +11,7 @@ the link protocol. Then P4-X1's network of 49 brokers is set up with active cove
 import argparse
 import gc
 from time import process_time
+from typing import Any
 
 from boolcast.simulation.metrics import Metrics
 from boolcast.simulation.plans import Drawn, Plan, draw
@@ -27,7 +28,7 @@ def drawn_for(topology: str, policy: str, load: Load) -> Drawn:
     return draw(plan)
 
 
-def simulation_of(drawn: Drawn, *, metrics: bool = False, **settings: bool) -> Simulation:
+def simulation_of(drawn: Drawn, *, metrics: bool = False, **settings: Any) -> Simulation:
     observers = [Metrics(drawn.topology)] if metrics else []
     return Simulation(drawn.topology, drawn.configuration, observers=observers, **settings)
 

@@ -11,8 +11,9 @@ from boolcast.cli.progress import Progress
 from boolcast.errors import UsageError
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 
-COMMANDS = tuple(
-    ["check", "explain", "match", "stream", "backtest", "simulate", "demo", "index", "bench"]
+COMMANDS = (
+    *("check", "explain", "match", "stream", "backtest", "simulate"),
+    *("demo", "index", "bench"),
 )
 # What takes long to import, or is for one command only.
 HEAVY = {"asyncio", "numba", "numpy", "pandas", "pyarrow", "pyspark", "re2", "rich"}

@@ -45,7 +45,7 @@ def test_the_seed_draws_everything():
 
 
 def test_all_legal_combinations():
-    """F3: packing and incremental need covering, and incremental needs advertisements."""
+    """Packing and incremental need covering (P4-B3), and incremental needs advertisements."""
     found = Counter(
         (each.propagation, each.covering, each.unsubscription) for each in combinations()
     )

@@ -80,7 +80,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a network of brokers in virtual time, with faults, and check every delivery.
+    """Run brokers in virtual time and check all deliveries.
 
     A checker that knows only what clients did and what filters mean says whether every event
     reached every settled subscription once and in order. The seed draws whatever is random:

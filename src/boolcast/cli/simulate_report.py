@@ -138,10 +138,10 @@ def _write_verdict(outcome: Outcome) -> None:
             if verdict.evaluated == verdict.publications
             else f", of {verdict.evaluated:,} of the {counted(verdict.publications, 'event')}"
         )
+        due = counted(verdict.settled, "delivery was", "deliveries were")
         write(
-            f"✓ {counted(verdict.settled, 'delivery was', 'deliveries were')} due{checked}, and"
-            f" nothing else came; {verdict.repeats:,} repeated after a crash, {verdict.lost:,} lost"
-            " with a disk"
+            f"✓ {due} due{checked}, and came; {verdict.repeats:,} came again after a crash,"
+            f" {verdict.lost:,} events were lost inside a broker without its disk"
         )
     problems = outcome.problems()
     for problem in problems[:_SHOWN]:
