@@ -14,11 +14,13 @@ from boolcast.routing.stimuli import (
     ClientLeaves,
     ClientPublishes,
     ClientSubscribes,
+    ClientUnsubscribes,
 )
 from boolcast.simulation import topologies
 from boolcast.simulation.checker import Checker
 from boolcast.simulation.costs import FREE, Costs
 from boolcast.simulation.faults import Clog, Crash, Cut, Fault, Pause, Slow, plan
+from boolcast.simulation.metrics import Metrics
 from boolcast.simulation.observation import Observer
 from boolcast.simulation.simulator import Simulation
 from boolcast.simulation.wires import WireSettings
@@ -192,3 +194,55 @@ def test_rest_is_told_only_when_it_is_true():
     line.simulation.restart(B1)
     assert line.simulation.in_flight()[0] > 0
     assert line.simulation.settle()
+
+
+@pytest.mark.parametrize(
+    ("policy", "installed"),
+    [
+        ({"covering": "none"}, 0),
+        ({"covering": "active"}, 2),
+        ({"covering": "lazy"}, 2),
+        ({"covering": "active", "unsubscription": "packing"}, 2),
+        ({"covering": "active", "unsubscription": "incremental", "threshold": 1.0}, 2),
+        ({"covering": "active", "unsubscription": "incremental", "threshold": 0.0, "slack": 0}, 0),
+        ({"covering": "active", "unsubscription": "incremental-packing", "threshold": 0.0}, 1),
+    ],
+)
+@pytest.mark.parametrize("latency_ms", [0.1, 3.0, 40.0])
+def test_deregistration_with_events_in_flight(policy, installed, latency_ms):
+    """F5: s1 ⊇ s2 at B0, the publisher at B2; s2 gets every event while s1 goes.
+
+    Both want it at B0, so with θ = 0 the removal ends there, or with slack one hop further.
+    """
+    checker, metrics = Checker(), Metrics(topologies.line(3))
+    simulation = Simulation(
+        topologies.line(3),
+        Configuration(**policy),
+        wires=WireSettings(latency_ms=latency_ms),
+        observers=[checker, metrics],
+        is_direct=True,
+    )
+    simulation.request(B2, ClientAdvertises(P, "a", parse("true")))  # type: ignore[arg-type]
+    for name, text in (("s1", "x > 0"), ("s2", "x > 5")):
+        assert simulation.settle()
+        simulation.request(B0, ClientSubscribes(C, name, parse(text)))  # type: ignore[arg-type]
+    simulation.request(B1, ClientSubscribes(C, "meeting", parse("x > 7")))  # type: ignore[arg-type]
+    assert simulation.settle()
+    start = simulation.now
+
+    def publish(number: int) -> None:
+        simulation.look_for_rest()
+        event = ClientPublishes(P, PublicationId(f"e{number}"), Event(x=8 + number % 2))
+        simulation.request(B2, event)
+
+    for number in range(200):
+        simulation.timeline.at(start + 0.004 * number, publish, number)
+    simulation.timeline.at(
+        start + 0.4, lambda _: simulation.request(B0, ClientUnsubscribes(C, "s1"))
+    )
+    simulation.timeline.run(start + 1.0)
+    assert simulation.settle()
+    verdict = checker.verdict()
+    assert verdict, verdict.violations
+    assert verdict.settled >= 400, "all events are due to s2 and to the one at B1"
+    assert metrics.summary().triggered == installed
