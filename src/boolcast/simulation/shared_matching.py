@@ -15,7 +15,6 @@ from typing import Final
 from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.expressions import Filter
 from boolcast.matching.access import Matcher
-from boolcast.matching.protocol import Engine
 from boolcast.model.events import Event
 
 _REMEMBERED: Final = 4_096
@@ -25,8 +24,8 @@ _REMEMBERED: Final = 4_096
 class SharedFilters:
     """The distinct filters of all brokers, and the answers for the last events."""
 
-    def __init__(self, engine: Engine | None = None) -> None:
-        self._engine: Engine = Matcher() if engine is None else engine
+    def __init__(self) -> None:
+        self._engine = Matcher()
         self._keys: dict[Filter, str] = {}
         self._uses: dict[str, int] = {}
         self._filters: dict[str, Filter] = {}
@@ -67,6 +66,10 @@ class SharedFilters:
         if len(self._order) > _REMEMBERED:
             del self._answers[self._order.popleft()]
         return found
+
+    def merge(self) -> None:
+        """Tidy up, when many filters have come and events are to follow."""
+        self._engine.merge()
 
     def _forget_answers(self) -> None:
         self._answers.clear()

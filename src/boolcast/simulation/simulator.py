@@ -186,6 +186,8 @@ class Simulation:
         for broker, request in requests:
             self.request(broker, request)
         is_at_rest = self.settle(limit)
+        if self._shared is not None:
+            self._shared.merge()
         for process in self.processes.values():
             process.tariff = self._tariff
         return is_at_rest
