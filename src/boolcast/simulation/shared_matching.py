@@ -112,8 +112,6 @@ class SharedMatcher:
     def match(self, event: Event) -> list[str]:
         """The subscriptions that accept the event."""
         holders = self._holders
-        found: list[str] = []
-        for key in self._shared.match(event):
-            if key in holders:
-                found += holders[key]
-        return found
+        return [
+            name for key in self._shared.match(event) if key in holders for name in holders[key]
+        ]

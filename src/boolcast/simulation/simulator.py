@@ -100,6 +100,10 @@ class Simulation:
             for receiver in receivers
             for arrive in [self._arrive_at(sender, receiver)]
         }
+        self._wires_from = {
+            name: {other: self.wires[name, other] for other in others}
+            for name, others in self._neighbours.items()
+        }
         self._cuts = dict.fromkeys(map(frozenset, topology.links), 0)
         """How many faults keep a link from working."""
         self._connected: set[Direction] = set()
@@ -220,16 +224,17 @@ class Simulation:
         if step.kept:
             process.disk.write(step.kept)
         self.messages += len(step.sent)
+        wires, size_of = self._wires_from[name], self._sizes.of
         if self.is_direct:
             self._count_in_flight(job, step)
-        if self.is_direct:
             for effect in step.sent:
                 message = effect.message
-                self.wires[name, effect.link].put(message, self._sizes.of(message))
-        for link, packet in step.packets:
-            self.wires[name, link].put(packet, self._sizes.of(packet))
-        for link, at in step.timers:
-            self._set_timer(process, link, at)
+                wires[effect.link].put(message, size_of(message))
+        else:
+            for link, packet in step.packets:
+                wires[link].put(packet, size_of(packet))
+            for link, at in step.timers:
+                self._set_timer(process, link, at)
         if step.effects or type(job) is ClientPublishes:
             self._carry_out(process, job, step)
 
@@ -430,11 +435,17 @@ class Simulation:
 
     def _count_in_flight(self, job: Job, step: Step) -> None:
         """On perfect wires what is sent arrives, and what is asked is done: counting is enough."""
-        of_events = sum(type(effect.message) is Publish for effect in step.sent)
+        done = job.message if type(job) is Received else job
+        is_event = type(done) is Publish or type(done) is ClientPublishes
+        # Of an event nothing but events follow.
+        of_events = (
+            len(step.sent)
+            if is_event
+            else sum(type(effect.message) is Publish for effect in step.sent)
+        )
         self._events_in_flight += of_events
         self._control_in_flight += len(step.sent) - of_events
-        done = job.message if type(job) is Received else job
-        if type(done) is Publish or type(done) is ClientPublishes:
+        if is_event:
             self._events_in_flight -= 1
         elif type(done) is not TimerFired:
             self._control_in_flight -= 1

@@ -136,14 +136,16 @@ class DirectStack:
         assert not isinstance(job, LinkJob)
         step = Step()
         step.work.append(job)
-        effects = self.broker.handle(job, now=now)
+        broker = self.broker
+        effects = broker.handle(job, now=now)
         if _is_of_event(job):
-            step.matched = self.broker.matched
+            step.matched = broker.state.matched
         else:
             step.is_control = True
+        sent = step.sent
         for effect in effects:
             if type(effect) is Send:
-                step.sent.append(effect)
+                sent.append(effect)
             elif type(effect) is Persist:
                 step.kept.append(effect)
             else:
