@@ -11,7 +11,10 @@ from boolcast.cli.progress import Progress
 from boolcast.errors import UsageError
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 
-COMMANDS = ("check", "explain", "match", "stream", "backtest", "demo", "index", "bench")
+COMMANDS = (
+    *("check", "explain", "match", "stream", "backtest", "simulate"),
+    *("demo", "index", "bench"),
+)
 # What takes long to import, or is for one command only.
 HEAVY = {"asyncio", "numba", "numpy", "pandas", "pyarrow", "pyspark", "re2", "rich"}
 

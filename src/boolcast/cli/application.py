@@ -12,6 +12,7 @@ from boolcast.cli.explain import explain
 from boolcast.cli.index import index
 from boolcast.cli.match import match
 from boolcast.cli.output import write
+from boolcast.cli.simulate import simulate
 from boolcast.cli.stream import stream
 
 application = typer.Typer(
@@ -63,6 +64,7 @@ def boolcast(
       boolcast index build index/ alerts.jsonl
       boolcast stream alerts.toml
       boolcast backtest --subscriptions alerts.jsonl --events history.parquet
+      boolcast simulate --seeds 1..1000
       boolcast demo
       boolcast demo spark
       boolcast bench match
@@ -75,7 +77,7 @@ def boolcast(
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
 
 
-for command in (check, explain, match, stream, backtest):
+for command in (check, explain, match, stream, backtest, simulate):
     application.command()(command)
 application.add_typer(demo)
 application.add_typer(index)

@@ -82,3 +82,28 @@ def steps(count: int) -> Iterator[Callable[[str], None]]:
             begun += 1
 
         yield begin
+
+
+@contextmanager
+def shares(title: str) -> Iterator[Callable[[float, str], None]]:
+    """A bar, if standard error is a terminal: tell it which share is done, and a word on it."""
+    if not sys.stderr.isatty():
+        yield lambda share, text: None
+        return
+    from rich import progress  # noqa: PLC0415 - 0.1 s, and most runs need no bar
+    from rich.console import Console  # noqa: PLC0415 - see above
+
+    columns = (
+        progress.TextColumn(title),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("{task.description}"),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+
+        def show(share: float, text: str) -> None:
+            bar.update(task, completed=share, description=text)
+
+        yield show

@@ -15,7 +15,9 @@ def advertised(state: State, link: BrokerId, message: Advertise) -> None:
     form = state.form(message.filter)
     known = state.advertisements.get(message.advertisement)
     operation = acknowledging.new_operation(state, link=link, number=message.number)
-    if known is None:
+    if state.is_own_id(message.advertisement):
+        state.complain(link, f"the advertisement {message.advertisement} has an id of this broker")
+    elif known is None:
         entry = Entry(message.advertisement, form, state.next_order(), link=link)
         install(state, entry, operation)
     elif known.link != link:

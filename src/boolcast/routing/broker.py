@@ -32,7 +32,7 @@ from boolcast.routing.messages import (
     Unsubscribe,
 )
 from boolcast.routing.records import Record
-from boolcast.routing.state import State
+from boolcast.routing.state import EntryEngine, State
 from boolcast.routing.stimuli import (
     ClientAdvertises,
     ClientLeaves,
@@ -54,7 +54,8 @@ class Broker:
     `neighbours` are the links it is to have: until one is up and the neighbour has said what it
     wants, events for it are sent and wait below. `epoch` must be larger whenever a broker of the
     same name starts without its records: the ids that it gives out hold it. `forms` may be
-    shared by brokers in one process, to prove things once.
+    shared by brokers in one process, to prove things once; `engine`, which must be empty, stands
+    for the one that the configuration names.
     """
 
     def __init__(
@@ -65,8 +66,9 @@ class Broker:
         neighbours: Iterable[BrokerId] = (),
         epoch: int = 1,
         forms: Forms | None = None,
+        engine: EntryEngine | None = None,
     ) -> None:
-        self.state = State(broker, configuration, neighbours, epoch, forms or Forms())
+        self.state = State(broker, configuration, neighbours, epoch, forms or Forms(), engine)
 
     @classmethod
     def restore(
@@ -78,9 +80,15 @@ class Broker:
         neighbours: Iterable[BrokerId] = (),
         epoch: int = 1,
         forms: Forms | None = None,
+        engine: EntryEngine | None = None,
     ) -> "Broker":
-        """The broker that had persisted these records; its links are as they were."""
-        restored = cls(broker, configuration, neighbours=neighbours, epoch=epoch, forms=forms)
+        """The broker that had persisted these records; its links are as they were.
+
+        Its timer is not: let it fire once.
+        """
+        restored = cls(
+            broker, configuration, neighbours=neighbours, epoch=epoch, forms=forms, engine=engine
+        )
         restoring.restore(restored.state, records)
         return restored
 
@@ -92,6 +100,11 @@ class Broker:
         effects, state.effects = state.effects, []
         persisted = state.journal.take()
         return persisted + effects if persisted else effects
+
+    @property
+    def matched(self) -> int:
+        """How many entries accepted the last event."""
+        return self.state.matched
 
     def validate(self) -> None:
         """Assert every invariant of the tables; may be called after each step."""

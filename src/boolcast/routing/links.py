@@ -239,8 +239,10 @@ class LinkEnd:
             return
         for _ in range(done):
             self.waiting.popleft()
-            self.acknowledged += 1
-            self._forget_message(self.acknowledged)
+        if self.configuration.durable:
+            for number in range(self.acknowledged + 1, self.acknowledged + 1 + done):
+                self._forget_message(number)
+        self.acknowledged += done
         self._transmitted = max(self._transmitted - done, 0)
         self._heard_at = self._now
         self._keep_state()
@@ -249,11 +251,13 @@ class LinkEnd:
         """Transmit what waits, as far as the window allows."""
         if not self.is_established:
             return
-        while self._transmitted < min(len(self.waiting), self.configuration.window):
+        end = min(len(self.waiting), self.configuration.window)
+        if self._transmitted < end:
             if self._transmitted == 0:
                 self._heard_at = self._now
-            self._transmit(self._transmitted)
-            self._transmitted += 1
+            for place in range(self._transmitted, end):
+                self._transmit(place)
+            self._transmitted = end
         if self._transmitted:
             self._arm()
 
@@ -281,11 +285,10 @@ class LinkEnd:
 
     def _arm(self) -> None:
         """See to it that the timer fires in time, unless it is set already."""
-        since = self._heard_at if self.is_established else self._now
-        at = max(since + self.configuration.resend_seconds, self._now)
         if self._timer_at is None or self._timer_at < self._now:
-            self._timer_at = at
-            self._effects.append(SetResendTimer(at))
+            since = self._heard_at if self.is_established else self._now
+            self._timer_at = max(since + self.configuration.resend_seconds, self._now)
+            self._effects.append(SetResendTimer(self._timer_at))
 
     def _keep_state(self) -> None:
         if self.configuration.durable:

@@ -35,16 +35,21 @@ def client_publishes(state: State, stimulus: ClientPublishes) -> None:
 def route(state: State, origin: BrokerId | None, message: Publish) -> None:
     """Forward and deliver an event that came over a link, or from a client here."""
     matched = state.engine.match(message.event)
+    state.matched = len(matched)
     links = set(map(state.link_of.get, matched))
     if state.reach.learns and origin is not None:
         link_of = state.link_of
         wanted = sum(link_of.get(name) != origin for name in matched)
         message = state.reach.pass_on(message, wanted)
     for link, neighbour in state.neighbours.items():
-        if link != origin and (
-            link in links or message.everywhere or neighbour.may_want(message.advertisement)
-        ):
-            state.effects.append(Send(link, message))
+        if link == origin:
+            continue
+        if link not in links and not message.everywhere:
+            # Nearly always nothing is outstanding, and the question need not be asked.
+            is_settled = neighbour.subscriptions_received and not neighbour.unacknowledged
+            if is_settled or not neighbour.may_want(message.advertisement):
+                continue
+        state.effects.append(Send(link, message))
     if None in links:
         _deliver(state, message, matched)
 

@@ -5,9 +5,11 @@ The modules that act (`advertising`, `subscribing`, `acknowledging`, `publishing
 """
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from boolcast.errors import ProtocolError
 from boolcast.filters.expressions import Filter
+from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.effects import Complain, Effect, Send
@@ -18,6 +20,18 @@ from boolcast.routing.neighbours import Neighbour
 from boolcast.routing.policies import COVERING, ENGINES, PROPAGATION, UNSUBSCRIPTION
 from boolcast.routing.records import CounterRecord
 from boolcast.routing.tables import Entry, Table
+
+
+class EntryEngine(Protocol):
+    """What a broker asks of a match engine; every `matching.protocol.Engine` will do."""
+
+    def add(self, subscription: str, filter: Filter) -> None: ...
+
+    def remove(self, subscription: str) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def match(self, event: Event) -> list[str]: ...
 
 
 class Operation:
@@ -47,6 +61,7 @@ class State:
         neighbours: Iterable[BrokerId],
         epoch: int,
         forms: Forms,
+        engine: EntryEngine | None = None,
     ) -> None:
         self.broker = broker
         self.configuration = configuration
@@ -61,7 +76,7 @@ class State:
         unsubscription = UNSUBSCRIPTION[configuration.unsubscription]
         self.reach = unsubscription.reach(configuration)
         self.wrapping = unsubscription.wrapping()
-        self.engine = ENGINES[configuration.engine]()
+        self.engine: EntryEngine = ENGINES[configuration.engine]() if engine is None else engine
         self.advertisements = Table()
         self.subscriptions = Table()
         self.link_of: dict[str, BrokerId] = {}
@@ -73,6 +88,8 @@ class State:
         self.awaited: dict[tuple[BrokerId, int], list[Operation]] = {}
         self.number = 0
         self.order = 0
+        self.matched = 0
+        """How many entries accepted the last event: for who counts costs."""
 
     def meet(self, link: BrokerId) -> Neighbour:
         """The neighbour at the other end of a link, perhaps a new one."""
@@ -104,6 +121,13 @@ class State:
     def new_id(self) -> str:
         """An id that nobody in the network has used before."""
         return f"{self.broker}:{self.epoch}:{self.next_number()}"
+
+    def is_own_id(self, identifier: str) -> bool:
+        """True of the ids that this broker gives, gave or may give one day: no neighbour's to use.
+
+        In a tree what a broker said never comes back to it.
+        """
+        return identifier.rpartition(":")[0].rpartition(":")[0] == self.broker
 
     def form_of(self, neighbour: Neighbour, subscription: str) -> Form:
         """The form of a subscription that a neighbour must know, perhaps a ghost."""

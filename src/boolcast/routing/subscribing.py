@@ -21,7 +21,9 @@ def subscribed(state: State, link: BrokerId, message: Subscribe) -> None:
     """A neighbour asks for what a filter accepts."""
     form = state.form(message.filter)
     known = state.subscriptions.get(message.subscription)
-    if known is None:
+    if state.is_own_id(message.subscription):
+        state.complain(link, f"the subscription {message.subscription} has an id of this broker")
+    elif known is None:
         install(state, Entry(message.subscription, form, state.next_order(), link=link))
     elif known.link != link:
         state.complain(link, f"the subscription {message.subscription} came from elsewhere before")

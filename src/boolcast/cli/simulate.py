@@ -1,0 +1,146 @@
+"""`boolcast simulate`: a network of brokers in virtual time."""
+
+import re
+from typing import Annotated
+
+import typer
+
+from boolcast.cli.exit_codes import ExitCode
+from boolcast.cli.extras import check_matplotlib
+from boolcast.cli.options import AsJson
+from boolcast.errors import UsageError
+
+
+def simulate(  # noqa: PLR0913, PLR0917 - an option each
+    topology: Annotated[
+        str,
+        typer.Option(
+            "--topology",
+            "-t",
+            metavar="NAME",
+            help="line:5, star:8, tree:3x2, random:12, random, paper, tiered, or a .json file.",
+        ),
+    ] = "random",
+    workload: Annotated[
+        str,
+        typer.Option(
+            "--workload", "-w", metavar="NAME", help="random, groups, auction or diverse."
+        ),
+    ] = "random",
+    policy: Annotated[
+        str,
+        typer.Option(
+            "--policy",
+            "-p",
+            metavar="NAME",
+            help="flood, none, active, lazy, packing, incremental, incremental-packing, random, "
+            "or written out: covering=lazy,unsubscription=packing.",
+        ),
+    ] = "random",
+    faults: Annotated[
+        str,
+        typer.Option(
+            "--faults",
+            "-f",
+            metavar="LIST",
+            help="none, random, a .json file, or some of cut:3, partition, slow, clog, crash, "
+            "amnesia (a crash without the disk), pause, loss:0.1, repetition, lateness.",
+        ),
+    ] = "random",
+    seed: Annotated[int, typer.Option(metavar="N", help="Draws all that is random.")] = 1,
+    seeds: Annotated[
+        str | None,
+        typer.Option(metavar="A..B", help="Run all these seeds, and show the first that fails."),
+    ] = None,
+    subscriptions: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many; not for the random workload.")
+    ] = 400,
+    publications: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many, one every --interval-ms.")
+    ] = 2_000,
+    unsubscriptions: Annotated[
+        int, typer.Option(metavar="N", min=0, help="How many, in the midst of it.")
+    ] = 4,
+    interval_ms: Annotated[
+        float, typer.Option(metavar="MS", min=0.001, help="Between two publications.")
+    ] = 10.0,
+    latency_ms: Annotated[float, typer.Option(metavar="MS", min=0.0, help="Of a link.")] = 10.0,
+    bytes_per_second: Annotated[
+        float, typer.Option(metavar="N", min=0.0, help="Of a link; 0 is without limit.")
+    ] = 0.0,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Write the metrics as Parquet."),
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture, such as a PNG.")
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="For --seeds; all if not given.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run brokers in virtual time and check all deliveries.
+
+    A checker that knows only what clients did and what filters mean says whether every event
+    reached every settled subscription once and in order. The seed draws whatever is random:
+    the same seed and options give the same run, down to the hash of its trace.
+
+    With --output the metrics over virtual time are written:
+
+    \b
+      FOLDER/brokers.parquet   time, broker, queue, subscriptions, advertisements, forwarded,
+                               triggered, handled
+      FOLDER/links.parquet     time, sender, receiver, events, messages, packets, bytes
+      FOLDER/delays.parquet    time and delay of each delivery, in seconds
+
+    --plot needs pip install 'boolcast[report]'.
+
+    \b
+    Examples:
+      boolcast simulate --seeds 1..1000
+      boolcast simulate --seed 17
+      boolcast simulate -t paper -w groups -p incremental -f none --output metrics
+      boolcast simulate -t line:5 -p active -f crash:2,loss:0.05 --json
+
+    \b
+    Exit codes:
+      0  everything was delivered as it should
+      1  something was not
+      2  the usage is wrong, or a file cannot be read
+    """  # noqa: D301 - \b keeps the lines of a paragraph apart
+    if plot is not None:
+        check_matplotlib()
+    from boolcast.cli import simulate_report  # noqa: PLC0415 - numba and rich
+    from boolcast.simulation.plans import Plan  # noqa: PLC0415 - as above
+    from boolcast.simulation.scenarios import Load  # noqa: PLC0415 - as above
+
+    plan = Plan(
+        seed=seed,
+        topology=topology,
+        workload=workload,
+        policy=policy,
+        faults=faults,
+        load=Load(
+            subscriptions=subscriptions,
+            publications=publications,
+            unsubscriptions=unsubscriptions,
+            interval_ms=interval_ms,
+        ),
+        latency_ms=latency_ms,
+        bytes_per_second=bytes_per_second,
+    )
+    if seeds is None:
+        is_right = simulate_report.show(plan, output=output, plot=plot, as_json=as_json)
+    else:
+        if output is not None or plot is not None:
+            raise UsageError("--output and --plot show one run: give --seed rather than --seeds")
+        is_right = simulate_report.show_many(plan, _range(seeds), cores=cores, as_json=as_json)
+    raise typer.Exit(ExitCode.FINE if is_right else ExitCode.RESERVATIONS)
+
+
+def _range(text: str) -> range:
+    found = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise UsageError(f"--seeds takes a first and a last one, such as 1..1000, not {text!r}")
+    return range(int(found[1]), int(found[2]) + 1)

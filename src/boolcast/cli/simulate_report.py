@@ -1,0 +1,219 @@
+"""Running simulations, and showing them as tables, JSON, Parquet or a picture."""
+
+import os
+import shlex
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from msgspec.structs import replace
+
+from boolcast.cli.output import counted, write, write_error, write_json
+from boolcast.cli.progress import shares
+from boolcast.cli.tables import QuietConsole, number, plain_table
+from boolcast.errors import FileError
+from boolcast.simulation.metrics import Metrics, Summary
+from boolcast.simulation.plans import Plan, draw
+from boolcast.simulation.runs import Outcome, Run, outcomes
+
+_SLICES = 200
+"""How often the progress is shown, and the metrics are taken."""
+
+_SHOWN = 5
+"""How many violations are shown."""
+
+
+class Report(msgspec.Struct, frozen=True):
+    """A run and its totals."""
+
+    outcome: Outcome
+    summary: Summary
+
+
+def show(plan: Plan, *, output: str | None, plot: str | None, as_json: bool) -> bool:
+    """Run a plan and write; False if something was not as it should."""
+    with shares("simulating") as progress:
+        progress(0.0, "setting up")
+        run = Run(plan, looks=_SLICES)
+        for slice_ in range(1, _SLICES + 1):
+            run.play(run.start + (run.end - run.start) * slice_ / _SLICES)
+            simulation = run.simulation
+            progress(slice_ / _SLICES, f"{simulation.now:,.1f} s, {simulation.messages:,} messages")
+        outcome = run.finish()
+    assert run.metrics is not None
+    report = Report(outcome, run.metrics.summary())
+    if output is not None:
+        _write_parquet(run.metrics, Path(output))
+    if plot is not None:
+        _draw(run.metrics, outcome, plot)
+    if as_json:
+        write_json(report)
+        return outcome.is_right
+    _write_table(report)
+    _write_verdict(outcome)
+    for title, written in (("metrics", output), ("picture", plot)):
+        if written is not None:
+            write_error(f"{title}: {written}")
+    return outcome.is_right
+
+
+def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> bool:
+    """Run a plan with many seeds, up to the first that fails; False if one does."""
+    draw(replace(plan, seed=seeds[0]))  # What is wrong with the plan shows before cores start.
+    plans = [replace(plan, seed=seed) for seed in seeds]
+    done: list[Outcome] = []
+    with shares("seeds") as progress:
+        for outcome in outcomes(plans, cores=min(cores or os.cpu_count() or 1, len(plans))):
+            done.append(outcome)
+            progress(len(done) / len(plans), f"seed {outcome.seed}")
+            if not outcome.is_right:
+                break
+    last = done[-1]
+    if as_json:
+        write_json({"seeds": len(done), "failing": None if last.is_right else last})
+        return last.is_right
+    verdicts = [each.verdict for each in done if each.verdict is not None]
+    settled = sum(each.settled for each in verdicts)
+    lost = sum(each.lost for each in verdicts)
+    write(
+        f"{counted(len(done), 'seed')}, {counted(sum(each.messages for each in done), 'message')}, "
+        f"{counted(sum(each.faults for each in done), 'fault')}: {settled:,} deliveries were due, "
+        f"{lost:,} events were lost inside brokers without their disk"
+    )
+    if last.is_right:
+        write("✓ all were delivered as they should")
+        return True
+    write(f"seed {last.seed} fails ({last.brokers} brokers, {last.policy})")
+    _write_verdict(last)
+    write(f"again: {_command(replace(plan, seed=last.seed))}")
+    return False
+
+
+def _command(plan: Plan) -> str:
+    """The command that plays a plan again."""
+    usual = Plan(seed=0)
+    words = ["boolcast", "simulate", "--seed", str(plan.seed)]
+    for name in ("topology", "workload", "policy", "faults", "latency_ms", "bytes_per_second"):
+        if getattr(plan, name) != getattr(usual, name):
+            words += [f"--{name.replace('_', '-')}", str(getattr(plan, name))]
+    for name in ("subscriptions", "publications", "unsubscriptions", "interval_ms"):
+        if getattr(plan.load, name) != getattr(usual.load, name):
+            words += [f"--{name.replace('_', '-')}", str(getattr(plan.load, name))]
+    return shlex.join(words)
+
+
+def _write_table(report: Report) -> None:
+    outcome, summary = report.outcome, report.summary
+    write(
+        f"seed {outcome.seed}: {counted(outcome.brokers, 'broker')}, {outcome.policy}, "
+        f"{counted(outcome.faults, 'fault')}, {summary.seconds:,.1f} s of virtual time"
+    )
+    table = plain_table("", ["what"], ["figure"])
+    delays = summary.deliveries
+    rows = {
+        "deliveries": f"{delays.count:,}",
+        "delay, mean / p50 / p99 (s)": " / ".join(
+            number(each) for each in (delays.mean, delays.p50, delays.p99)
+        ),
+        **{f"messages, {kind}": f"{count:,}" for kind, count in summary.messages.items()},
+        "packets and bytes on links": f"{summary.packets:,} / {summary.bytes:,}",
+        "longest queue": f"{summary.longest_queue:,}",
+        "largest table": f"{summary.largest_table:,}",
+        "triggered subscriptions": f"{summary.triggered:,}",
+        "events that crossed a link": f"{summary.forwards:,}",
+        "  of those wanted by nobody there": f"{summary.false_positives:,}",
+    }
+    for name, figure in rows.items():
+        table.add_row(name, figure)
+    QuietConsole(highlight=False).print(table)
+
+
+def _write_verdict(outcome: Outcome) -> None:
+    verdict = outcome.verdict
+    if outcome.is_right and verdict is not None:
+        checked = (
+            ""
+            if verdict.evaluated == verdict.publications
+            else f", of {verdict.evaluated:,} of the {counted(verdict.publications, 'event')}"
+        )
+        due = counted(verdict.settled, "delivery was", "deliveries were")
+        write(
+            f"✓ {due} due{checked}, and came; {verdict.repeats:,} came again after a crash,"
+            f" {verdict.lost:,} events were lost inside a broker without its disk"
+        )
+    problems = outcome.problems()
+    for problem in problems[:_SHOWN]:
+        write(f"✗ {problem}")
+    count = len(problems) if verdict is None else max(verdict.count, len(problems))
+    if count > _SHOWN:
+        write(f"✗ and {count - _SHOWN:,} more")
+    write(f"trace {outcome.trace}")
+
+
+def _write_parquet(metrics: Metrics, folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, table in metrics.tables().items():
+            pq.write_table(table, folder / f"{name}.parquet")
+    except OSError as error:
+        raise FileError(f"cannot write: {error.strerror}", path=str(folder)) from None
+
+
+def _draw(metrics: Metrics, outcome: Outcome, path: str) -> None:
+    """Draw queues, tables, delays and traffic over virtual time."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and a second
+
+    tables = metrics.tables()
+    figure = Figure(figsize=(12, 8), layout="constrained")
+    figure.suptitle(f"seed {outcome.seed}, {outcome.policy}")
+    (queues, sizes), (delays, traffic) = figure.subplots(2, 2)
+    for axes, column, title in (
+        (queues, "queue", "jobs that wait at a broker"),
+        (sizes, "subscriptions", "subscriptions in a broker's table"),
+    ):
+        times, most, mean = _over_time(tables["brokers"], column)
+        axes.plot(times, most, label="most")
+        axes.plot(times, mean, label="mean")
+        axes.set_title(title)
+        axes.legend()
+    times, least, worst = _delays_over_time(tables["delays"])
+    delays.plot(times, worst, label="p99")
+    delays.plot(times, least, label="p50")
+    delays.set_title("delay of deliveries (s)")
+    delays.legend()
+    for column in ("messages", "events"):
+        times, most, mean = _over_time(tables["links"], column)
+        traffic.plot(times, most, label=f"{column}, busiest link")
+    traffic.set_title("sent over a link since the beginning")
+    traffic.legend()
+    for axes in (queues, sizes, delays, traffic):
+        axes.set_xlabel("virtual time (s)")
+    try:
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot draw: {error}", path=path) from None
+
+
+def _over_time(table: pa.Table, column: str) -> tuple[list[float], list[float], list[float]]:
+    """The times, and the most and the mean of a column at each."""
+    grouped = table.group_by("time", use_threads=False).aggregate(
+        [(column, "max"), (column, "mean")]
+    )
+    times, most, mean = (
+        grouped[name].to_pylist() for name in ("time", f"{column}_max", f"{column}_mean")
+    )
+    return times, most, mean
+
+
+def _delays_over_time(table: pa.Table) -> tuple[list[float], list[float], list[float]]:
+    """The p50 and the p99 of the delays in each of 100 spans of time."""
+    times, delays = (table[name].to_numpy() for name in ("time", "seconds"))
+    if not len(times):
+        return [], [], []
+    edges = np.linspace(times[0], times[-1], 101)
+    parts = np.split(delays, np.searchsorted(times, edges[1:-1]))
+    spans = [(edge, part) for edge, part in zip(edges, parts, strict=False) if len(part)]
+    p50, p99 = ([float(np.quantile(part, q)) for _, part in spans] for q in (0.5, 0.99))
+    return [float(edge) for edge, _ in spans], p50, p99

@@ -1,0 +1,172 @@
+"""A run in words: topology, workload, policy, faults, seed. What is `random` the seed draws.
+
+The texts are those of the command line: `line:5`, `groups`, `active`, `cut:3,loss:0.1`.
+"""
+
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from boolcast.errors import ConfigurationError, FileError, UsageError
+from boolcast.routing.configuration import Configuration, EngineName
+from boolcast.routing.topology import Topology
+from boolcast.simulation import faults as kinds
+from boolcast.simulation import topologies
+from boolcast.simulation.chance import stream
+from boolcast.simulation.combinations import combinations
+from boolcast.simulation.costs import Costs
+from boolcast.simulation.faults import Fault
+from boolcast.simulation.scenarios import Load, Scenario, scenario
+from boolcast.simulation.wires import WireSettings
+
+POLICIES: Final[dict[str, dict[str, str]]] = {
+    "flood": {"propagation": "flood", "covering": "none"},
+    "none": {"covering": "none"},
+    "active": {"covering": "active"},
+    "lazy": {"covering": "lazy"},
+    "packing": {"covering": "active", "unsubscription": "packing"},
+    "incremental": {"covering": "active", "unsubscription": "incremental"},
+    "incremental-packing": {"covering": "active", "unsubscription": "incremental-packing"},
+}
+"""The usual policies; any other is written out, such as `covering=lazy,unsubscription=packing`."""
+
+_PACKET_FAULTS: Final = ("loss", "repetition", "lateness")
+_USUAL_COUNT: Final = 3
+_USUAL_SHARE: Final = 0.1
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What to run; `engine` is the brokers', the last two are properties of the links."""
+
+    seed: int
+    topology: str = "random"
+    workload: str = "random"
+    policy: str = "random"
+    faults: str = "random"
+    engine: EngineName = "access"
+    load: Load = Load()
+    costs: Costs = Costs()
+    latency_ms: float = 10.0
+    bytes_per_second: float = 0.0
+
+
+class Drawn(NamedTuple):
+    """A plan with nothing left to chance but the packets. `faults` count from the first action."""
+
+    topology: Topology
+    configuration: Configuration
+    scenario: Scenario
+    wires: WireSettings
+    faults: list[Fault]
+    is_direct: bool
+
+
+def draw(plan: Plan) -> Drawn:
+    """Make up what the plan leaves open. Raises an InputError or UsageError for what makes no plan.
+
+    Each part has a stream of random numbers of its own: the same seed gives the same topology and
+    history to every policy.
+    """
+    topology = topologies.by_name(plan.topology, stream(plan.seed, "topology"))
+    load = scenario(plan.workload, topology, plan.load, plan.seed, stream(plan.seed, "workload"))
+    wires = WireSettings(latency_ms=plan.latency_ms, bytes_per_second=plan.bytes_per_second)
+    wires, faults = _faults(plan, topology, load.seconds, wires, stream(plan.seed, "faults"))
+    crashes = any(isinstance(fault, kinds.Crash) for fault in faults)
+    configuration = _configuration(
+        plan.policy, plan.engine, stream(plan.seed, "policy"), durable=crashes
+    )
+    is_direct = wires.is_perfect and not crashes
+    return Drawn(topology, configuration, load, wires, faults, is_direct)
+
+
+def _configuration(
+    policy: str, engine: EngineName, chance: Random, *, durable: bool
+) -> Configuration:
+    if policy == "random":
+        return chance.choice(combinations(engine=engine, durable=durable))
+    fields: dict[str, Any] = {**POLICIES.get(policy, {}), "engine": engine, "durable": durable}
+    if policy not in POLICIES:
+        for part in policy.split(","):
+            name, equals, value = part.partition("=")
+            if not equals:
+                raise UsageError(
+                    f"there is no policy {policy!r}: take {', '.join(POLICIES)}, random, or"
+                    " write it out, such as covering=lazy,unsubscription=packing"
+                )
+            fields[name.strip()] = value.strip()
+    try:
+        return msgspec.convert(fields, Configuration, strict=False)
+    except msgspec.ValidationError as error:
+        # The rule that a combination breaks is lost in the conversion otherwise.
+        if isinstance(error.__cause__, ConfigurationError):
+            raise error.__cause__ from None
+        raise UsageError(f"no such policy: {error}") from None
+
+
+def _faults(
+    plan: Plan, topology: Topology, seconds: float, wires: WireSettings, chance: Random
+) -> tuple[WireSettings, list[Fault]]:
+    if plan.faults == "none":
+        return wires, []
+    if plan.faults.endswith(".json"):
+        return wires, read_faults(Path(plan.faults), topology)
+    if plan.faults == "random":
+        wires = _random_wires(chance, plan)
+        # Some runs without faults, some with one kind only: bugs hide behind other faults too.
+        count = chance.choice((0, 1, 2, 4, 8, 16))
+        chosen = chance.sample(kinds.KINDS, chance.randint(1, len(kinds.KINDS)))
+        return wires, kinds.draw(chance, topology, chosen, count=count, start=1.0, seconds=seconds)
+    found: list[Fault] = []
+    shares: dict[str, float] = {}
+    for part in plan.faults.split(","):
+        name, _, amount = part.strip().partition(":")
+        try:
+            if name in _PACKET_FAULTS:
+                shares[name] = float(amount) if amount else _USUAL_SHARE
+            elif name in kinds.KINDS:
+                count = int(amount) if amount else _USUAL_COUNT
+                found += kinds.draw(
+                    chance, topology, [name], count=count, start=0.0, seconds=seconds
+                )
+            else:
+                known = ", ".join((*kinds.KINDS, *_PACKET_FAULTS))
+                raise UsageError(f"there is no fault {name!r}: take none, random, or {known}")
+        except ValueError:
+            raise UsageError(f"{part!r} has no number: write {name}:3 or loss:0.1") from None
+    for name, share in shares.items():
+        if not 0 <= share < 1:
+            raise UsageError(f"{name} is a share from 0 to below 1, not {share}")
+    wires = msgspec.structs.replace(wires, **shares)
+    return wires, sorted(found, key=lambda fault: fault.at)
+
+
+def _random_wires(chance: Random, plan: Plan) -> WireSettings:
+    if chance.random() < 0.3:
+        return WireSettings(latency_ms=plan.latency_ms, bytes_per_second=plan.bytes_per_second)
+    return WireSettings(
+        latency_ms=chance.choice((1.0, 10.0, 100.0)),
+        bytes_per_second=chance.choice((0.0, 0.0, 20_000.0)),
+        loss=chance.choice((0.0, 0.02, 0.2)),
+        repetition=chance.choice((0.0, 0.02, 0.2)),
+        lateness=chance.choice((0.0, 0.02, 0.2)),
+    )
+
+
+def read_faults(path: Path, topology: Topology) -> list[Fault]:
+    """The faults of a JSON file: `[{"type": "cut", "at": 1, "seconds": 2, "links": [["A", "B"]]}]`.
+
+    Raises FileError, also for brokers and links that the topology lacks.
+    """
+    try:
+        read = msgspec.json.decode(path.read_bytes(), type=list[Fault])
+    except OSError as error:
+        raise FileError(f"cannot read: {error.strerror}", path=str(path)) from None
+    except msgspec.DecodeError as error:
+        raise FileError(f"no faults: {error}", path=str(path)) from None
+    for fault in read:
+        problem = kinds.problem_of(fault, topology)
+        if problem is not None:
+            raise FileError(problem, path=str(path))
+    return read

@@ -1,0 +1,113 @@
+"""A broker's process on a machine: it takes one job after the other, each in its time.
+
+Jobs wait in one queue. A job is done when the process turns to it, takes the time that its costs
+say, and is seen from outside at the end of it.
+"""
+
+from collections import deque
+from collections.abc import Callable
+
+from boolcast.model.identifiers import BrokerId
+from boolcast.routing.links import Arrived
+from boolcast.routing.packets import Data
+from boolcast.simulation.costs import Tariff
+from boolcast.simulation.stacks import Disk, Job, LinkJob, Stack, Step
+from boolcast.simulation.timeline import Timeline
+
+
+class Process:
+    """A broker at work; `commit(process, job, step)` is called when a job is done."""
+
+    def __init__(
+        self,
+        name: BrokerId,
+        stack: Stack,
+        tariff: Tariff,
+        timeline: Timeline,
+        commit: Callable[["Process", Job, Step], None],
+    ) -> None:
+        self.name = name
+        self.stack = stack
+        self.disk = Disk()
+        self.epoch = 1
+        self.incarnation = 1
+        """Counts the starts, whether or not it still knew anything."""
+        self.is_up = True
+        self.is_paused = False
+        self.inbox: deque[Job] = deque()
+        self.current: tuple[Job, Step] | None = None
+        self._is_busy = False
+        self.tariff = tariff
+        self._timeline = timeline
+        self._commit = commit
+
+    def put(self, job: Job) -> None:
+        """Let a job wait for its turn; there is nobody to do it while the process is down."""
+        if self.is_up:
+            self.inbox.append(job)
+            if not self._is_busy and not self.is_paused:
+                self._work()
+
+    def _work(self) -> None:
+        """Do jobs until one takes time."""
+        self._is_busy = True
+        now = self._timeline.now
+        inbox = self.inbox
+        while inbox and not self.is_paused:
+            job = inbox.popleft()
+            step = self.stack.step(job, now)
+            entries = len(self.stack.broker.state.subscriptions)
+            seconds = self.tariff.seconds(step.work, step.matched, entries)
+            if seconds:
+                self.current = (job, step)
+                self._timeline.at(now + seconds, self._finish, self.incarnation)
+                return
+            self._commit(self, job, step)
+        self._is_busy = False
+
+    def _finish(self, incarnation: int) -> None:
+        if incarnation != self.incarnation:
+            return
+        assert self.current is not None
+        job, step = self.current
+        self.current = None
+        self._commit(self, job, step)
+        self._work()
+
+    def pause(self) -> None:
+        """Finish the job in hand, and do no other."""
+        self.is_paused = True
+
+    def resume(self) -> None:
+        """Go on."""
+        self.is_paused = False
+        if self.is_up and not self._is_busy:
+            self._work()
+
+    def stop(self) -> list[Job]:
+        """Crash. Returns the jobs that were not done, the one in hand first."""
+        undone = [] if self.current is None else [self.current[0]]
+        undone += self.inbox
+        self.is_up = self.is_paused = self._is_busy = False
+        self.current = None
+        self.inbox.clear()
+        self.incarnation += 1
+        return undone
+
+    def start(self, stack: Stack) -> None:
+        """Begin again, after a crash or for the first time."""
+        self.stack = stack
+        self.is_up = True
+        for job in stack.beginning():
+            self.put(job)
+
+    @property
+    def queue(self) -> int:
+        """How many jobs wait or are in hand; what only concerns a link does not count."""
+        return sum(map(_is_for_broker, self.inbox)) + (self.current is not None)
+
+
+def _is_for_broker(job: Job) -> bool:
+    if not isinstance(job, LinkJob):
+        return True
+    return isinstance(job.stimulus, Arrived) and isinstance(job.stimulus.packet, Data)

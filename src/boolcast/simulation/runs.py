@@ -1,0 +1,168 @@
+"""Running a plan: play it, let it come to rest, have a last round of events, and judge."""
+
+import multiprocessing
+from collections.abc import Iterable, Iterator
+from traceback import format_exception_only
+from typing import Final
+
+import msgspec
+
+from boolcast.simulation import faults, histories
+from boolcast.simulation.checker import Checker, Verdict
+from boolcast.simulation.metrics import Metrics
+from boolcast.simulation.observation import Observer
+from boolcast.simulation.plans import Drawn, Plan, draw
+from boolcast.simulation.simulator import Simulation
+from boolcast.simulation.traces import Trace
+
+_PROBES: Final = 500
+"""How often a run is asked whether it is at rest, beside before every action."""
+
+_PATIENCE_SECONDS: Final = 7_200.0
+"""How much virtual time a network has to come to rest when all faults are over."""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a run. `trace` is the hash of all that brokers did; `error` if one broke."""
+
+    seed: int
+    brokers: int
+    policy: str
+    faults: int
+    seconds: float
+    messages: int
+    came_to_rest: bool
+    verdict: Verdict | None
+    trace: str
+    error: str = ""
+
+    @property
+    def is_right(self) -> bool:
+        """True if nothing was wrong."""
+        return self.came_to_rest and not self.error and bool(self.verdict)
+
+    def problems(self) -> list[str]:
+        """What was wrong, in words."""
+        found = [self.error] if self.error else []
+        if not self.error and not self.came_to_rest:
+            found.append("the network never came to rest")
+        if self.verdict is not None:
+            found += map(str, self.verdict.violations)
+        return found
+
+
+class Run:
+    """A plan at work; `play` may be called in slices, so that somebody can show how far it is.
+
+    With `looks` there are metrics, taken so many times.
+    """
+
+    def __init__(
+        self, plan: Plan, *, looks: int | None = None, observers: Iterable[Observer] = ()
+    ) -> None:
+        self.plan = plan
+        self.drawn: Drawn = draw(plan)
+        self.checker = Checker()
+        self.trace = Trace()
+        self.metrics = None if looks is None else Metrics(self.drawn.topology)
+        watching: list[Observer] = [self.checker, self.trace, *observers]
+        if self.metrics is not None:
+            watching.append(self.metrics)
+        self.simulation = Simulation(
+            self.drawn.topology,
+            self.drawn.configuration,
+            seed=plan.seed,
+            wires=self.drawn.wires,
+            costs=plan.costs,
+            observers=watching,
+            is_direct=self.drawn.is_direct,
+        )
+        self.came_to_rest = True
+        simulation, scenario = self.simulation, self.drawn.scenario
+        if scenario.beginning:
+            self.came_to_rest = simulation.set_up(scenario.beginning)
+        self.start = simulation.now
+        self.end = self.start + scenario.seconds
+        self._probe_every = scenario.seconds / _PROBES
+        histories.play(
+            simulation, (each._replace(at=each.at + self.start) for each in scenario.actions)
+        )
+        faults.plan(
+            simulation,
+            [msgspec.structs.replace(each, at=each.at + self.start) for each in self.drawn.faults],
+        )
+        simulation.timeline.at(self.start, self._probe)
+        if self.metrics is not None and looks is not None:
+            self.metrics.watch(simulation, scenario.seconds / looks, self.end)
+
+    def _probe(self, _: object) -> None:
+        self.simulation.look_for_rest()
+        if self.simulation.now + self._probe_every < self.end:
+            self.simulation.timeline.at(self.simulation.now + self._probe_every, self._probe)
+
+    def play(self, until: float) -> None:
+        """Let virtual time pass up to that moment."""
+        self.simulation.timeline.run(until)
+
+    def finish(self) -> Outcome:
+        """Let the rest of it pass, come to rest, and judge."""
+        simulation = self.simulation
+        self.play(
+            max([self.end, *(self.start + each.at + each.seconds for each in self.drawn.faults)])
+        )
+        self.came_to_rest = simulation.settle(_PATIENCE_SECONDS) and self.came_to_rest
+        if self.plan.workload == "random":
+            histories.final_round(simulation)
+            self.came_to_rest = simulation.settle(_PATIENCE_SECONDS) and self.came_to_rest
+        if self.metrics is not None:
+            self.metrics.look(simulation)
+        return Outcome(
+            seed=self.plan.seed,
+            brokers=len(self.drawn.topology.brokers),
+            policy=describe(self.drawn),
+            faults=len(self.drawn.faults),
+            seconds=simulation.now,
+            messages=simulation.messages,
+            came_to_rest=self.came_to_rest,
+            verdict=self.checker.verdict(),
+            trace=self.trace.digest,
+        )
+
+
+def describe(drawn: Drawn) -> str:
+    """The policies of a run, as the option of the command line takes them."""
+    configuration = drawn.configuration
+    names = ["propagation", "covering", "advertisement_covering", "unsubscription"]
+    if configuration.unsubscription.startswith("incremental"):
+        names += ["threshold", "slack", "collects_ghosts"]
+    values = {name: getattr(configuration, name) for name in names}
+    return ",".join(f"{name}={str(value).lower()}" for name, value in values.items())
+
+
+def outcome_of(plan: Plan) -> Outcome:
+    """Run a plan to its end. What breaks is told in the outcome, since that is what we look for."""
+    run = Run(plan)
+    try:
+        return run.finish()
+    except Exception as error:  # noqa: BLE001 - see above
+        return Outcome(
+            seed=plan.seed,
+            brokers=len(run.drawn.topology.brokers),
+            policy=describe(run.drawn),
+            faults=len(run.drawn.faults),
+            seconds=run.simulation.now,
+            messages=run.simulation.messages,
+            came_to_rest=False,
+            verdict=None,
+            trace=run.trace.digest,
+            error="".join(format_exception_only(error)).strip(),
+        )
+
+
+def outcomes(plans: Iterable[Plan], *, cores: int) -> Iterator[Outcome]:
+    """Run plans on so many cores; outcomes come in the order of the plans."""
+    if cores == 1:
+        yield from map(outcome_of, plans)
+        return
+    with multiprocessing.get_context("spawn").Pool(cores) as pool:
+        yield from pool.imap(outcome_of, plans, chunksize=4)

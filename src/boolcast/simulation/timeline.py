@@ -1,0 +1,36 @@
+"""Virtual time: what is to happen, when, in one heap. What is due at the same time keeps its order.
+
+Time passes only from one action to the next, so an hour of it takes as long as what happens in it.
+"""
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any
+
+Action = Callable[[Any], None]
+
+
+class Timeline:
+    """The present moment in seconds, and the agenda."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._agenda: list[tuple[float, int, Action, Any]] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return len(self._agenda)
+
+    def at(self, time: float, action: Action, argument: object = None) -> None:
+        """Call `action(argument)` at that time, which must not have passed."""
+        assert time >= self.now
+        self._count += 1
+        heappush(self._agenda, (time, self._count, action, argument))
+
+    def run(self, until: float) -> None:
+        """Let time pass up to and including that moment."""
+        agenda = self._agenda
+        while agenda and agenda[0][0] <= until:
+            self.now, _, action, argument = heappop(agenda)
+            action(argument)
+        self.now = max(self.now, until)

@@ -1,0 +1,86 @@
+"""`boolcast simulate`."""
+
+import pyarrow.parquet as pq
+import pytest
+
+from boolcast.routing.neighbours import Neighbour
+from tests.cli.running import run
+
+SMALL = ("simulate", "--workload", "groups", "--topology", "tree:2x2", "--faults", "none")
+SEEDS = ("simulate", "--seeds", "1..400", "--cores", "1", "--policy", "flood")
+FEW = ("--subscriptions", "60", "--publications", "200", "--unsubscriptions", "2")
+
+
+def test_a_run_is_summed_up():
+    result = run(*SMALL, *FEW, "--policy", "active", "--seed", "7")
+    assert result.code == 0, result.errors
+    assert result.output.startswith("seed 7: 7 brokers, propagation=towards,covering=active")
+    for word in ("messages, Publish", "delay, mean / p50 / p99", "triggered", "✓", "trace "):
+        assert word in result.output
+
+
+def test_the_same_seed_replays_the_same_trace():
+    first, again = (run("simulate", "--seed", "11").output for _ in range(2))
+    assert first == again
+    assert run("simulate", "--seed", "12").output != first
+
+
+def test_json_holds_the_same():
+    (report,) = run(*SMALL, *FEW, "--policy", "lazy", "--json").json
+    assert report["outcome"]["verdict"]["count"] == 0
+    assert report["summary"]["messages"]["Publish"] == report["summary"]["forwards"]
+    assert report["summary"]["deliveries"]["p50"] <= report["summary"]["deliveries"]["p99"]
+
+
+@pytest.mark.slow
+def test_metrics_and_a_picture(tmp_path):
+    picture = tmp_path / "picture.png"
+    result = run(*SMALL, *FEW, "--output", tmp_path / "metrics", "--plot", picture)
+    assert result.code == 0, result.errors
+    names = sorted(path.name for path in (tmp_path / "metrics").iterdir())
+    assert names == ["brokers.parquet", "delays.parquet", "links.parquet"]
+    brokers = pq.read_table(tmp_path / "metrics" / "brokers.parquet")
+    assert len(brokers) >= 200 * 7
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_many_seeds():
+    result = run("simulate", "--seeds", "1..6", "--cores", "2")
+    assert result.code == 0
+    assert result.output.startswith("6 seeds, ")
+    assert "✓ all were delivered" in result.output
+
+
+@pytest.mark.slow
+def test_the_first_failing_seed_is_shown_with_the_command_that_replays_it(monkeypatch):
+    monkeypatch.setattr(Neighbour, "may_want", lambda self, advertisement: False)
+    result = run(*SEEDS)
+    assert result.code == 1
+    assert "✗ missing: " in result.output
+    command = result.output.splitlines()[-1].removeprefix("again: boolcast ").split()
+    again = run(*command)
+    assert again.code == 1
+    trace = [line for line in result.output.splitlines() if line.startswith("trace ")]
+    assert trace[0] in again.output
+    (report,) = run(*SEEDS, "--json").json
+    assert report["failing"]["seed"] == int(command[command.index("--seed") + 1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--topology", "ring:3"], "there is no topology"),
+        (["--policy", "eager"], "there is no policy"),
+        (["--faults", "quake"], "there is no fault"),
+        (["--workload", "nothing"], "there is no workload"),
+        (["--seeds", "5"], "such as 1..1000"),
+        (["--seeds", "9..1"], "such as 1..1000"),
+        (["--seeds", "1..2", "--output", "x"], "give --seed"),
+        (["--policy", "covering=none,unsubscription=packing"], "needs covering"),
+    ],
+)
+def test_wrong_usage(arguments, problem):
+    result = run("simulate", *arguments)
+    assert result.code == 2
+    assert problem in result.errors

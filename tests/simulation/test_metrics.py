@@ -1,0 +1,130 @@
+"""Metrics of small networks whose figures are known."""
+
+import pyarrow.compute as pc
+import pytest
+
+from boolcast.filters.parsing import parse
+from boolcast.model.events import Event
+from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
+from boolcast.routing.configuration import Configuration
+from boolcast.routing.stimuli import (
+    ClientAdvertises,
+    ClientPublishes,
+    ClientSubscribes,
+    ClientUnsubscribes,
+)
+from boolcast.simulation import topologies
+from boolcast.simulation.metrics import BROKER_COLUMNS, DELAY_COLUMNS, LINK_COLUMNS, Metrics
+from boolcast.simulation.plans import Plan
+from boolcast.simulation.runs import Run
+from boolcast.simulation.scenarios import Load
+from boolcast.simulation.simulator import Simulation
+from boolcast.simulation.wires import WireSettings
+
+B = [BrokerId(f"B{number}") for number in range(4)]
+C, P = ClientId("c"), ClientId("p")
+
+
+def network(**policy: object) -> tuple[Simulation, Metrics]:
+    """F5's scenario on four brokers: the publisher at B3, s1 ⊇ s2 at B0."""
+    topology = topologies.line(4)
+    metrics = Metrics(topology)
+    simulation = Simulation(
+        topology,
+        Configuration(**policy),  # type: ignore[arg-type]
+        observers=[metrics],
+        wires=WireSettings(latency_ms=10),
+        is_direct=True,
+    )
+    simulation.request(B[3], ClientAdvertises(P, "a", parse("true")))  # type: ignore[arg-type]
+    simulation.request(B[0], ClientSubscribes(C, "s1", parse("x > 0")))  # type: ignore[arg-type]
+    assert simulation.settle()
+    simulation.request(B[0], ClientSubscribes(C, "s2", parse("x > 5")))  # type: ignore[arg-type]
+    assert simulation.settle()
+    return simulation, metrics
+
+
+def publish(simulation: Simulation, name: str, x: int) -> None:
+    simulation.request(B[3], ClientPublishes(P, PublicationId(name), Event(x=x)))
+    assert simulation.settle()
+
+
+def test_delays_and_hops():
+    simulation, metrics = network()
+    publish(simulation, "e", 9)
+    metrics.look(simulation)
+    summary = metrics.summary()
+    # Four brokers at 3 ms and three links at 10 ms.
+    assert summary.deliveries.count == 1
+    assert summary.deliveries.mean == pytest.approx(0.042)
+    assert summary.deliveries.p99 == summary.deliveries.p50
+    assert (summary.forwards, summary.false_positives) == (3, 0)
+    assert summary.largest_table == 2
+
+
+@pytest.mark.parametrize("unsubscription", ["plain", "packing"])
+def test_triggered_subscriptions_are_counted_wherever_they_travel(unsubscription):
+    simulation, metrics = network(unsubscription=unsubscription)
+    simulation.request(B[0], ClientUnsubscribes(C, "s1"))
+    assert simulation.settle()
+    metrics.look(simulation)
+    brokers = metrics.tables()["brokers"]
+    assert brokers.schema == BROKER_COLUMNS
+    assert brokers["triggered"].to_pylist() == [0, 1, 1, 1]
+    assert metrics.summary().triggered == 3
+
+
+def test_without_covering_nothing_is_triggered():
+    simulation, metrics = network(covering="none")
+    simulation.request(B[0], ClientUnsubscribes(C, "s1"))
+    assert simulation.settle()
+    assert metrics.summary().triggered == 0
+
+
+def test_an_event_that_a_ghost_attracts_is_a_false_positive():
+    """s1 is preserved beyond B1: what only it wanted goes that far, and no further."""
+    simulation, metrics = network(unsubscription="incremental", threshold=0.0, slack=0)
+    for broker in (B[1], B[2]):
+        simulation.request(broker, ClientSubscribes(C, "meeting", parse("x > 7")))  # type: ignore[arg-type]
+    assert simulation.settle()
+    for number in range(5):
+        publish(simulation, f"e{number}", 9)
+    before = metrics.summary().false_positives
+    simulation.request(B[0], ClientUnsubscribes(C, "s1"))
+    assert simulation.settle()
+    publish(simulation, "unwanted", 3)
+    assert before == 0
+    assert metrics.summary().false_positives > 0
+
+
+def test_links_carry_what_was_sent():
+    simulation, metrics = network()
+    publish(simulation, "e", 9)
+    metrics.look(simulation)
+    links = metrics.tables()["links"]
+    assert links.schema == LINK_COLUMNS
+    row = links.filter((pc.field("sender") == "B3") & (pc.field("receiver") == "B2")).to_pylist()[0]
+    # Two Synchronised, one Advertise and the event.
+    assert (row["events"], row["messages"], row["packets"]) == (1, 4, 4)
+    assert row["bytes"] > 4 * 24
+
+
+def test_what_a_run_shows_over_time():
+    load = Load(subscriptions=60, publications=200, unsubscriptions=2, groups=4)
+    plan = Plan(
+        seed=1, topology="tree:2x2", workload="groups", policy="active", faults="none", load=load
+    )
+    run = Run(plan, looks=4)
+    outcome = run.finish()
+    assert outcome.is_right
+    assert run.metrics is not None
+    tables = run.metrics.tables()
+    times = tables["brokers"]["time"].unique().to_pylist()
+    assert len(times) == 6, "at 0, 0.5, 1.0, 1.5, 2.0 s, and when all is over"
+    assert tables["delays"].schema == DELAY_COLUMNS
+    verdict = outcome.verdict
+    assert verdict is not None
+    # A delivery may be for several subscriptions of a client; here each has its own.
+    assert len(tables["delays"]) == verdict.deliveries
+    last = tables["brokers"].slice(len(tables["brokers"]) - 7)
+    assert sum(last["handled"].to_pylist()) > outcome.messages

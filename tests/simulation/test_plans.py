@@ -1,0 +1,114 @@
+"""Plans in words, what the seed draws, and what makes no plan."""
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from boolcast.errors import BoolcastError, ConfigurationError, FileError, UsageError
+from boolcast.simulation.combinations import combinations
+from boolcast.simulation.faults import KINDS, Cut, Fault
+from boolcast.simulation.plans import POLICIES, Plan, draw
+from boolcast.simulation.runs import describe, outcome_of
+from boolcast.simulation.scenarios import SCENARIOS, Load
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("workload", SCENARIOS)
+def test_every_policy_under_every_load(policy, workload):
+    load = Load(subscriptions=200, publications=300, unsubscriptions=5, groups=3)
+    plan = Plan(
+        seed=1, topology="tree:2x2", workload=workload, policy=policy, faults="none", load=load
+    )
+    outcome = outcome_of(plan)
+    assert outcome.is_right, outcome.problems()
+    assert outcome.verdict is not None
+    assert outcome.verdict.settled > 0
+
+
+@pytest.mark.parametrize("fault", [*KINDS, "loss", "repetition", "lateness"])
+def test_every_fault_alone(fault):
+    for seed in range(4):
+        outcome = outcome_of(Plan(seed=seed, topology="random:5", faults=fault, engine="scan"))
+        assert outcome.is_right, outcome.problems()
+
+
+def test_the_seed_draws_everything():
+    drawn = [draw(Plan(seed=seed)) for seed in range(200)]
+    assert {len(each.topology.brokers) for each in drawn} == set(range(2, 8))
+    assert len({each.configuration for each in drawn}) > 50
+    kinds = Counter(type(fault).__name__ for each in drawn for fault in each.faults)
+    assert set(kinds) == {"Cut", "Slow", "Clog", "Crash", "Pause"}
+    assert {each.is_direct for each in drawn} == {True, False}
+    assert any(each.wires.loss and each.wires.lateness for each in drawn)
+
+
+def test_all_legal_combinations():
+    """Packing and incremental need covering (P4-B3), and incremental needs advertisements."""
+    found = Counter(
+        (each.propagation, each.covering, each.unsubscription) for each in combinations()
+    )
+    # Plain 2 × 3, packing 2 × 2, both kinds of incremental with advertisements 2 × 2.
+    assert len(found) == 6 + 4 + 4
+    assert ("flood", "active", "incremental") not in found
+    assert ("towards", "none", "packing") not in found
+
+
+def test_a_description_is_a_policy():
+    for seed in range(20):
+        drawn = draw(Plan(seed=seed))
+        again = draw(Plan(seed=seed, policy=describe(drawn)))
+        assert again.configuration == drawn.configuration
+
+
+def test_faults_from_a_file(tmp_path):
+    faults: list[Fault] = [Cut(at=1.0, seconds=2.0, links=(("B0", "B1"),))]  # type: ignore[arg-type]
+    path = tmp_path / "faults.json"
+    path.write_bytes(msgspec.json.encode(faults))
+    drawn = draw(Plan(seed=1, topology="line:2", faults=str(path)))
+    assert drawn.faults == faults
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[", "no faults"),
+        ('[{"type": "quake", "at": 1, "seconds": 1}]', "no faults"),
+        ('[{"type": "pause", "at": 1, "seconds": 1, "broker": "X"}]', "no broker X"),
+        ('[{"type": "cut", "at": 1, "seconds": 1, "links": [["B0", "B2"]]}]', "no link B0-B2"),
+        (
+            '[{"type": "clog", "at": 1, "seconds": 1, "sender": "B2", "receiver": "B0"}]',
+            "no link B2-B0",
+        ),
+        ('[{"type": "pause", "at": -1, "seconds": 1, "broker": "B0"}]', "at 0 s or later"),
+        (
+            '[{"type": "slow", "at": 1, "seconds": 1, "link": ["B0", "B1"], "factor": 0}]',
+            "by more than 0",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_faults(tmp_path, text, problem):
+    path = tmp_path / "faults.json"
+    path.write_text(text)
+    with pytest.raises(FileError, match=problem):
+        draw(Plan(seed=1, topology="line:3", faults=str(path)))
+
+
+@pytest.mark.parametrize(
+    ("choice", "error", "problem"),
+    [
+        ({"workload": "nothing"}, UsageError, "there is no workload"),
+        ({"policy": "eager"}, UsageError, "there is no policy"),
+        ({"policy": "covering=eager"}, UsageError, "no such policy"),
+        ({"policy": "covering=none,unsubscription=packing"}, BoolcastError, "needs covering"),
+        ({"policy": "threshold=7"}, ConfigurationError, "share between 0 and 1"),
+        ({"faults": "quake"}, UsageError, "there is no fault"),
+        ({"faults": "cut:many"}, UsageError, "has no number"),
+        ({"faults": "loss:2"}, UsageError, "is a share"),
+        ({"faults": "missing.json"}, FileError, "cannot read"),
+    ],
+)
+def test_what_makes_no_plan(choice, error, problem):
+    with pytest.raises(error, match=problem):
+        draw(Plan(seed=1, **choice))
