@@ -1,11 +1,12 @@
-"""One local Spark for all tests of the pipeline: it takes twenty seconds to warm up.
+"""One local Spark for many tests of the pipeline: it takes twenty seconds to warm up.
 
-All of them run in one worker of pytest-xdist, one after another, and none is fast.
+They run in two workers of pytest-xdist at most, a file after the other, and none is fast.
 """
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 from pyspark.sql import SparkSession
@@ -13,6 +14,19 @@ from pyspark.sql import SparkSession
 from boolcast.pipeline import session
 from tests.pipeline.cluster import Cluster
 from tests.pipeline.cluster import cluster as run_cluster
+
+# About half of all, by time.
+_STREAMS: Final = frozenset(
+    {
+        "test_demo",
+        "test_malformed",
+        "test_stream",
+        "test_stream_commands",
+        "test_stream_faults",
+        "test_stream_full_disk",
+        "test_stream_kills",
+    }
+)
 
 
 # Before xdist looks at the groups, also where this folder is named on the command line.
@@ -24,7 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
             # The first one waits for Spark, which takes minutes where the machine is busy.
             item.add_marker(pytest.mark.timeout(600))
-            item.add_marker(pytest.mark.xdist_group("spark"))
+            group = "streams" if item.path.stem in _STREAMS else "tables"
+            item.add_marker(pytest.mark.xdist_group(f"spark-{group}"))
 
 
 @pytest.fixture(scope="session")
