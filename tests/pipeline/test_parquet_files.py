@@ -104,11 +104,51 @@ def test_a_file_that_lacks_a_column_has_no_such_attribute(spark, tmp_path):
     assert sorted(found, key=str) == [(1, "a"), (None, "a"), (None, "b")]
 
 
-def test_folders_that_are_partitions_are_refused(spark, tmp_path):
-    events = spark.createDataFrame([(1, "x"), (2, "y")], "id int, day string")
-    events.write.partitionBy("day").parquet(str(tmp_path / "events"))
+@pytest.mark.parametrize("name", ["day", "Day"])
+def test_folders_that_are_partitions_are_refused(spark, tmp_path, name):
+    events = spark.createDataFrame([(1, "x"), (2, "y")], f"id int, {name} string")
+    place = tmp_path / "run=5" / "events"
+    events.write.partitionBy("day").parquet(str(place))
     with pytest.raises(UsageError, match="'day' is in the names of folders"):
-        parquet_files(spark, str(tmp_path / "events"))
+        parquet_files(spark, str(place))
+
+
+def test_a_folder_above_may_be_called_like_a_partition(spark, tmp_path):
+    build_index(spark.createDataFrame([("a", "x = 1")], ROWS), tmp_path / "index")
+    place = tmp_path / "run=5" / "events"
+    spark.createDataFrame([(1, 1)], "id int, x int").write.parquet(str(place))
+    found = match(parquet_files(spark, str(place)), tmp_path / "index", event_id="id")
+    assert [tuple(row) for row in found.collect()] == [(1, "a")]
+
+
+def test_letters_of_either_case_are_the_same_column(spark, tmp_path):
+    build_index(spark.createDataFrame([("a", "x = 1")], ROWS), tmp_path / "index")
+    (tmp_path / "events").mkdir()
+    pq.write_table(pa.table({"id": [1], "x": [1]}), tmp_path / "events" / "a.parquet")
+    pq.write_table(pa.table({"ID": [2], "X": [1]}), tmp_path / "events" / "b.parquet")
+    files = parquet_files(spark, str(tmp_path / "events"))
+    expected = pairs(match(files.frame, tmp_path / "index", event_id="id"))
+    assert (
+        pairs(match(files, tmp_path / "index", event_id="id")) == expected == [(1, "a"), (2, "a")]
+    )
+
+
+def test_types_are_those_that_spark_sees(spark, tmp_path):
+    """Arrow leaves notes in its files that Spark does not read: a duration is a number."""
+    texts = {"a": "d = 5", "b": "u = 255", "c": "s = 'n'", "d": "t > timestamp '1970-01-01'"}
+    build_index(spark.createDataFrame(list(texts.items()), ROWS), tmp_path / "index")
+    columns = {
+        "id": [1],
+        "d": pa.array([5], pa.duration("us")),
+        "u": pa.array([255], pa.uint8()),
+        "s": pa.array(["n"]).dictionary_encode(),
+        "t": pa.array([1], pa.timestamp("us", "Europe/Berlin")),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "events.parquet")
+    files = parquet_files(spark, str(tmp_path / "events.parquet"))
+    expected = pairs(match(files.frame, tmp_path / "index", event_id="id"))
+    assert pairs(match(files, tmp_path / "index", event_id="id")) == expected
+    assert expected == [(1, name) for name in texts]
 
 
 def test_events_are_counted_from_files(spark, lake):

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from boolcast.experiments.figures import SparkFigures
 from boolcast.experiments.process_times import tree_seconds
-from boolcast.experiments.streams import Batches
+from boolcast.experiments.streams import Batches, folder_of
 from boolcast.pipeline import (
     ParquetFiles,
     build_index,
@@ -176,7 +176,7 @@ def boolcast_counts(place: str, *, from_files: bool = False) -> Callable[[DataFr
     def run(events: DataFrame) -> Outcome:
         given: DataFrame | ParquetFiles = events.drop(EVENT)
         if from_files:
-            given = parquet_files(events.sparkSession, *events.inputFiles())
+            given = parquet_files(events.sparkSession, str(folder_of(events)))
         counts = count_matches(given, place)
         number = F.substring("subscription", 2, 20).cast("long")
         return _outcome(counts.select(number.alias("subscription"), "matches"))

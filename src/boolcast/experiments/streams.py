@@ -45,7 +45,7 @@ def streamed_matches(
         source = (
             session.readStream.schema(events.schema)
             .option("maxFilesPerTrigger", _FILES_A_BATCH)
-            .parquet(str(_folder_of(events)))
+            .parquet(str(folder_of(events)))
             .withColumnRenamed(event_id, _ID)
         )
         stream = match_stream(
@@ -64,7 +64,8 @@ def streamed_matches(
     return run
 
 
-def _folder_of(events: DataFrame) -> Path:
+def folder_of(events: DataFrame) -> Path:
+    """Where the files are that the events were read from."""
     return Path(unquote(urlsplit(events.inputFiles()[0]).path)).parent
 
 

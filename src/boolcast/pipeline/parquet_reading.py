@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import StringType
+from pyspark.sql.types import AtomicType, DataType
 
 from boolcast.errors import UsageError
 from boolcast.pipeline.frames import type_of
@@ -29,7 +29,7 @@ _PIECES: Final = 64
 _BATCH: Final = 16_384
 """How many events a task holds at a time; the reader itself holds a few pages of each column."""
 
-_PARTITION: Final = re.compile(r"/([^/=]+)=[^/]*/")
+_PARTITION: Final = re.compile(r"/([^/=]+)=[^/]*(?=/)")
 
 
 class Piece(NamedTuple):
@@ -41,7 +41,10 @@ class Piece(NamedTuple):
     options: Mapping[str, Any] | None = None
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """These columns, in whatever order the file has them, without those that it lacks."""
+        """These columns, in whatever order the file has them, without those that it lacks.
+
+        As for Spark, the case of letters does not matter.
+        """
         if self.options is None:
             with pq.ParquetFile(self.path, memory_map=True, coerce_int96_timestamp_unit="us") as it:
                 yield from self._batches(it, columns)
@@ -58,10 +61,16 @@ class Piece(NamedTuple):
             for number in range(file.metadata.num_row_groups)
             if self.begin <= _offset(file.metadata.row_group(number)) < self.end
         ]
-        present = [name for name in columns if name in file.schema_arrow.names]
-        yield from file.iter_batches(
-            batch_size=_BATCH, row_groups=groups, columns=present, use_threads=False
-        )
+        ours = {name.casefold(): name for name in columns}
+        names = {
+            name: ours[name.casefold()]
+            for name in file.schema_arrow.names
+            if name.casefold() in ours
+        }
+        for batch in file.iter_batches(
+            batch_size=_BATCH, row_groups=groups, columns=list(names), use_threads=False
+        ):
+            yield batch.rename_columns([names[name] for name in batch.schema.names])
 
 
 def _offset(group: pq.RowGroupMetaData) -> int:
@@ -70,48 +79,59 @@ def _offset(group: pq.RowGroupMetaData) -> int:
 
 
 class Column(NamedTuple):
-    """A column to read; Spark says of some whose type is binary in Arrow that they are text."""
+    """A column to read, and its type as Spark sees it; None where only the file knows."""
 
     name: str
-    is_text: bool
+    type_: pa.DataType | None
+
+    def of(self, batch: pa.RecordBatch) -> pa.Array:
+        """The column of a batch, whose names are in the case of ours; null where it lacks it."""
+        place = batch.schema.get_field_index(self.name)
+        if place < 0:
+            return (
+                pa.nulls(batch.num_rows)
+                if self.type_ is None
+                else pa.nulls(batch.num_rows, self.type_)
+            )
+        column = batch.column(place)
+        if self.type_ is None or _is_same(column.type, self.type_):
+            return column
+        return column.cast(self.type_)
+
+
+def _is_same(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """True where values of both types are the same events' values, and nothing is to be cast."""
+    if pa.types.is_dictionary(found):
+        found = found.value_type
+    if pa.types.is_timestamp(found) and pa.types.is_timestamp(wanted):
+        return bool(found.tz) == bool(wanted.tz)
+    return bool(found == wanted or (pa.types.is_large_string(found) and wanted == pa.string()))
 
 
 class FileColumns(NamedTuple):
     """What a task reads: the event's id, if there is one, and other columns of some pieces."""
 
     pieces: tuple[Piece, ...]
-    event_id: str | None
-    id_type: pa.DataType
+    event_id: Column | None
     columns: tuple[Column, ...]
 
     def read(self, numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The events of the pieces of these numbers: the id or null first, then the columns."""
-        wanted = [each.name for each in self.columns]
-        if self.event_id is not None and self.event_id not in wanted:
-            wanted.append(self.event_id)
+        wanted = dict.fromkeys(each.name for each in self.columns)
+        if self.event_id is not None:
+            wanted[self.event_id.name] = None
         for batch in numbers:
             for number in batch.column(0).to_pylist():
-                for found in self.pieces[number].batches(wanted):
+                for found in self.pieces[number].batches(list(wanted)):
                     yield self._arranged(found)
 
     def _arranged(self, found: pa.RecordBatch) -> pa.RecordBatch:
         ids = pa.nulls(found.num_rows)
         if self.event_id is not None:
-            ids = _column(found, self.event_id).cast(self.id_type)
-        columns = [_column(found, each.name, is_text=each.is_text) for each in self.columns]
+            ids = self.event_id.of(found).cast(self.event_id.type_)
+        columns = [each.of(found) for each in self.columns]
         names = [str(place) for place in range(len(columns) + 1)]
         return pa.RecordBatch.from_arrays([ids, *columns], names=names)
-
-
-def _column(batch: pa.RecordBatch, name: str, *, is_text: bool = False) -> pa.Array:
-    """A column; null where the file lacks it."""
-    place = batch.schema.get_field_index(name)
-    if place < 0:
-        return pa.nulls(batch.num_rows)
-    column = batch.column(place)
-    if is_text and pa.types.is_binary(column.type):
-        return column.cast(pa.string())
-    return column
 
 
 class ParquetFiles(NamedTuple):
@@ -127,35 +147,43 @@ class ParquetFiles(NamedTuple):
         self, event_id: str | None, columns: Sequence[str]
     ) -> "tuple[DataFrame, FileColumns]":
         """A number for each piece, in a partition of its own, and how a task reads them."""
-        id_type = pa.null()
+        id_column = None
         if event_id is not None:
-            id_type = to_arrow_type(type_of(self.frame, event_id), timezone="UTC")
+            id_column = Column(event_id, _arrow_type(type_of(self.frame, event_id)))
         kinds = {field.name: field.dataType for field in self.frame.schema.fields}
-        chosen = tuple(Column(name, isinstance(kinds[name], StringType)) for name in columns)
+        chosen = tuple(
+            Column(name, _arrow_type(kinds[name]) if isinstance(kinds[name], AtomicType) else None)
+            for name in columns
+        )
         count = len(self.pieces)
         numbers = self.frame.sparkSession.range(0, count, 1, max(count, 1))
-        return numbers, FileColumns(self.pieces, event_id, id_type, chosen)
+        return numbers, FileColumns(self.pieces, id_column, chosen)
+
+
+def _arrow_type(kind: DataType) -> pa.DataType:
+    return to_arrow_type(kind, timezone="UTC")
 
 
 def parquet_files(
-    session: SparkSession, *paths: str, options: Mapping[str, Any] | None = None
+    session: SparkSession, path: str, *, options: Mapping[str, Any] | None = None
 ) -> ParquetFiles:
     """The events of Parquet files, for the workers to read without Spark: several times faster.
 
-    `paths` are what `session.read.parquet` takes, and tell the same events. Elsewhere than on a
+    `path` is what `session.read.parquet` takes, and tells the same events. Elsewhere than on a
     local disk workers read by fsspec, with its `options`. Every worker must reach the files.
     Raises UsageError if folders are partitions (`day=2026-11-15`), which are no part of the
     files: give `session.read.parquet(…)` then.
     """
-    frame = session.read.parquet(*paths)
+    frame = session.read.parquet(path)
     files = [unquote(each) for each in frame.inputFiles()]
+    known = {name.casefold() for name in frame.columns}
     for file in files:
-        found = _PARTITION.search(file)
-        if found and found[1] in frame.columns:
-            raise UsageError(
-                f"the column {found[1]!r} is in the names of folders and not in the files: give "
-                f"session.read.parquet({', '.join(map(repr, paths))}) instead"
-            )
+        for name in _PARTITION.findall(file):
+            if name.casefold() in known:
+                raise UsageError(
+                    f"the column {name!r} is in the names of folders and not in the files: give "
+                    f"session.read.parquet({path!r}) instead"
+                )
     sizes = [_size(file, options) for file in files]
     most = min(_LARGEST, max(_SMALLEST, sum(sizes) // _PIECES))
     pieces = [

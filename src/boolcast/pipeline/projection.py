@@ -53,30 +53,20 @@ def attributes_of(events: DataFrame, needed: Collection[str]) -> list[Attribute]
     Where two columns give the same attribute both are among them, needed or not: an event with
     both is malformed.
     """
-    leaves = list(_all_leaves(events))
-    times = Counter(name for leaf in leaves for name in leaf.names)
-    return [
-        leaf.attribute
-        for leaf in leaves
-        if any(name in needed or times[name] > 1 for name in leaf.names)
-    ]
+    return [leaf.attribute for leaf in _needed_leaves(events, needed)]
 
 
 def columns_of(events: DataFrame, needed: Collection[str]) -> list[str]:
     """The columns in which the needed attributes are, as `attributes_of`, each as a whole."""
-    leaves = [
-        (field.name, leaf)
-        for field in events.schema.fields
-        for leaf in _leaves(field.name, field.dataType, F.lit(None), DEPTH_LIMIT)
+    return list(dict.fromkeys(leaf.column for leaf in _needed_leaves(events, needed)))
+
+
+def _needed_leaves(events: DataFrame, needed: Collection[str]) -> list["_Leaf"]:
+    leaves = list(_all_leaves(events))
+    times = Counter(name for leaf in leaves for name in leaf.names)
+    return [
+        leaf for leaf in leaves if any(name in needed or times[name] > 1 for name in leaf.names)
     ]
-    times = Counter(name for _, leaf in leaves for name in leaf.names)
-    return list(
-        dict.fromkeys(
-            column
-            for column, leaf in leaves
-            if any(name in needed or times[name] > 1 for name in leaf.names)
-        )
-    )
 
 
 def names_of(events: DataFrame) -> frozenset[str]:
@@ -85,13 +75,17 @@ def names_of(events: DataFrame) -> frozenset[str]:
 
 
 class _Leaf(NamedTuple):
+    """What travels, the attributes that it tells, and the column of the events that it is from."""
+
     attribute: Attribute
     names: frozenset[str]
+    column: str = ""
 
 
 def _all_leaves(events: DataFrame) -> Iterator[_Leaf]:
     for place, field in enumerate(events.schema.fields):
-        yield from _leaves(field.name, field.dataType, at(place), DEPTH_LIMIT)
+        for leaf in _leaves(field.name, field.dataType, at(place), DEPTH_LIMIT):
+            yield leaf._replace(column=field.name)
 
 
 def _leaves(name: str, kind: DataType, column: Column, depth: int) -> Iterator[_Leaf]:
