@@ -61,7 +61,7 @@ def match(  # noqa: PLR0913 - options, all by name
 
     In the form `rows` a row for each match, with the event's id under its own name and type,
     and `subscription`. In the form `lists` a row for each event, with the array
-    `subscriptions`, which may be empty: less to move where an event has many matches.
+    `subscriptions`, which may be empty.
 
     Every column is an attribute of the event, nested fields under dotted names; one that the
     filters name and the events lack is missing. With `json`, that column of strings holds the
