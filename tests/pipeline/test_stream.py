@@ -1,6 +1,7 @@
 """A stream's results are those of the in-process engine, each event once, by one version."""
 
 import json
+import shutil
 import time
 from datetime import datetime
 from decimal import Decimal
@@ -336,6 +337,43 @@ class TestGoingOn:
             stream.wait()
         assert scene.run(spark)[0].batch == 1
         scene.verify(scene.rows(), range(20))
+
+    def test_an_older_checkpoint_is_refused(self, spark, scene):
+        older = scene.folder / "older"
+        shutil.copytree(scene.checkpoint, older)
+        scene.run(spark)
+        shutil.rmtree(scene.checkpoint)
+        older.rename(scene.checkpoint)
+        scene.put("c", map(event, range(20, 30)))
+        for _ in range(2):
+            with pytest.raises(StreamError, match=r"batch 1 is published in .* with other events"):
+                scene.run(spark)
+        scene.verify(scene.rows(), range(20))
+
+    def test_a_checkpoint_of_which_only_the_name_is_left_is_refused(self, spark, scene):
+        for part in scene.checkpoint.iterdir():
+            if part.is_dir():
+                shutil.rmtree(part)
+            elif "boolcast" not in part.name:
+                part.unlink()
+        with pytest.raises(StreamError, match=r"batch 0 is published in .* with other events"):
+            scene.run(spark)
+        scene.verify(scene.rows(), range(10))
+
+    @pytest.mark.parametrize("is_old", [False, True])
+    def test_a_batch_that_spark_repeats_is_recognised(self, spark, scene, is_old):
+        scene.run(spark)
+        if is_old:
+            # As outputs were before manifests told the offsets.
+            manifest = scene.output / "batches" / "00000001.json"
+            told = json.loads(manifest.read_bytes())
+            del told["offsets"]
+            manifest.write_text(json.dumps(told))
+        for mark in ("1", ".1.crc"):
+            (scene.checkpoint / "commits" / mark).unlink()
+        scene.put("c", map(event, range(20, 30)))
+        assert [batch.batch for batch in scene.run(spark)] == [2]
+        scene.verify(scene.rows(), range(30))
 
     def test_a_damaged_record_is_told(self, spark, scene):
         (scene.output / "stream.json").write_text("{}")

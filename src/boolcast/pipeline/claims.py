@@ -19,7 +19,7 @@ from boolcast.pipeline.matches import FORMS, planned
 from boolcast.pipeline.visits import Form, Visit
 
 _TAKEN: Final = ("subscription", "subscriptions", "version", "batch", "event", "error")
-_BEGIN_ANEW: Final = "or begin with a new checkpoint and a new output"
+BEGIN_ANEW: Final = "or begin with a new checkpoint and a new output"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: St
         raise StreamError(
             f"the output {ledger.store} does not belong to the checkpoint {checkpoint}: its "
             "batches come from another, or the checkpoint was begun anew. Give its own, "
-            f"{_BEGIN_ANEW}"
+            f"{BEGIN_ANEW}"
         )
     for was, now, noun in (
         (known.index, wanted.index, "index"),
@@ -93,7 +93,7 @@ def _compare(before: StructType, after: StructType) -> None:
 
 
 def _changed(what: str, was: str, now: str) -> StreamError:
-    return StreamError(f"{what} was {was}, and is now {now}: put it back, {_BEGIN_ANEW}")
+    return StreamError(f"{what} was {was}, and is now {now}: put it back, {BEGIN_ANEW}")
 
 
 def _schema(text: str) -> StructType:

@@ -19,11 +19,18 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError
-from boolcast.matching.store import Place
+from boolcast.matching.store import Place, Store
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.claims import Settings, check_columns, claim
+from boolcast.pipeline.claims import BEGIN_ANEW, Settings, check_columns, claim
 from boolcast.pipeline.delivery import EVENTS, REPORT, Delivery
-from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, Batch, DataFile, Ledger
+from boolcast.pipeline.ledger import (
+    DEAD_LETTERS,
+    MATCHES,
+    Batch,
+    DataFile,
+    Ledger,
+    batch_offsets,
+)
 from boolcast.pipeline.matches import MEMORY
 from boolcast.pipeline.serving import Serving
 from boolcast.pipeline.stores import open_store
@@ -68,7 +75,7 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
     ledger = Ledger(open_store(output))
     place = open_store(checkpoint)
     claim(ledger, events.schema, settings, place)
-    job = _Job(settings, serving, ledger)
+    job = _Job(settings, serving, ledger, place)
     writer = events.writeStream.foreachBatch(job.run).option("checkpointLocation", str(place))
     if trigger is None:
         writer = writer.trigger(availableNow=True)
@@ -126,7 +133,9 @@ class _Stopping(Exception):  # noqa: N818 - no error: what keeps Spark from begi
 class _Job:
     """What Spark calls for every batch, one at a time."""
 
-    def __init__(self, settings: Settings, serving: Serving, ledger: Ledger) -> None:
+    def __init__(
+        self, settings: Settings, serving: Serving, ledger: Ledger, checkpoint: Store
+    ) -> None:
         self.published: deque[Batch] = deque()
         self.stopping = Event()
         self.is_working = False
@@ -134,6 +143,7 @@ class _Job:
         self._settings = settings
         self._serving = serving
         self._ledger = ledger
+        self._checkpoint = checkpoint
 
     def run(self, events: DataFrame, batch: int) -> None:
         self.is_working = True
@@ -153,7 +163,10 @@ class _Job:
         started, start = time(), monotonic()
         if batch:
             self._leave(batch - 1)
-        if self._ledger.batch(batch) is not None:
+        offsets = batch_offsets(self._checkpoint, batch)
+        known = self._ledger.batch(batch)
+        if known is not None:
+            self._check_repetition(known, offsets)
             return
         version = self._serving.bind(self._ledger, batch)
         frame, visit = self._settings.plan(events, version)
@@ -182,8 +195,10 @@ class _Job:
                 matches=tuple(files[MATCHES]),
                 dead_letters=tuple(files[DEAD_LETTERS]),
                 warnings=self._serving.warnings(),
+                offsets=offsets,
             )
         )
+        self._check_repetition(published, offsets)
         self.published.append(published)
 
     def _leave(self, batch: int) -> None:
@@ -192,9 +207,19 @@ class _Job:
             raise StreamError(
                 f"the checkpoint has done batch {batch}, and the output {self._ledger.store} lacks "
                 "it: it belongs to another output, or the batch was deleted there. Go on with the "
-                "output as it was, or begin with a new checkpoint and a new output"
+                f"output as it was, {BEGIN_ANEW}"
             )
         self._ledger.clean(batch)
+
+    def _check_repetition(self, published: Batch, offsets: str) -> None:
+        """Raise StreamError if these are other events than those published under the id."""
+        if published.offsets not in (None, offsets):
+            raise StreamError(
+                f"batch {published.batch} is published in {self._ledger.store} with other events "
+                f"than the checkpoint {self._checkpoint} has for it: the checkpoint is older than "
+                "the output, or parts of it were deleted. Put the checkpoint back as it was when "
+                f"the stream ended, {BEGIN_ANEW}"
+            )
 
     def explain(self, error: PySparkException) -> NoReturn:
         """Raise the error of Boolcast that is behind one of Spark's, if there is any."""
