@@ -1,6 +1,7 @@
 """Back-tests: what each subscription would have matched, from files and by the command line."""
 
 import json
+import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -70,6 +71,17 @@ def test_the_command_on_parquet(spark, files, tmp_path):
     assert reach["none"] < 0.1
     assert 0.6 < reach["dune"] < reach["all"] <= 1
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_folders_whose_names_look_like_patterns(spark, files, tmp_path):
+    folder = tmp_path / "in[1]{a,b}*"
+    shutil.copytree(files, folder)
+    for events in ("events.parquet", "events.jsonl"):
+        result = run(
+            *("backtest", "-s", folder / "subscriptions.parquet", "-e", folder / events),
+            *("--output", tmp_path / "out[1]*", "--json"),
+        )
+        assert result.json[0]["matches"] == sum(matches_of(FILTERS).values())
 
 
 def test_the_command_on_lines_with_faults(spark, files):

@@ -71,5 +71,7 @@ def test_what_cannot_be_matched_is_refused(spark, tmp_path):
         match(events, tmp_path, event_id="key")
     with pytest.raises(UsageError, match="cannot be called 'subscription'"):
         match(events, tmp_path, event_id="subscription")
+    with pytest.raises(UsageError, match="cannot be called 'Subscription'"):
+        match(events.withColumnRenamed("id", "Subscription"), tmp_path, event_id="Subscription")
     with pytest.raises(UsageError, match="must hold JSON as strings, and it is of type int"):
         match(events, tmp_path, event_id="id", json="subscription")

@@ -262,7 +262,7 @@ def test_what_is_no_stream_is_refused(spark, scene):
     [
         ({"event_id": "name"}, "lacks the column 'name'; its columns are id, price, title"),
         ({"json": "price"}, "'price' must hold JSON as strings"),
-        ({"form": "heap"}, "rows or lists, and not 'heap'"),
+        ({"form": "heap"}, "the form is one of 'rows', 'lists', and not 'heap'"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(spark, scene, changed, problem):
@@ -273,9 +273,10 @@ def test_columns_that_do_not_fit_are_refused(spark, scene, changed, problem):
 
 def test_an_event_id_named_like_a_result_is_refused(spark, scene):
     scene.save()
-    events = scene.source(spark).withColumnRenamed("id", "batch")
-    with pytest.raises(UsageError, match="cannot be called 'batch'"):
-        scene.start(events, event_id="batch")
+    for name in ("batch", "Version"):
+        events = scene.source(spark).withColumnRenamed("id", name)
+        with pytest.raises(UsageError, match=f"cannot be called '{name}'"):
+            scene.start(events, event_id=name)
 
 
 class TestGoingOn:
@@ -462,6 +463,19 @@ class NoFiles:
 
     def delete(self, name):
         self.store.delete(name)
+
+
+def test_an_output_whose_name_looks_like_a_pattern(spark, scene):
+    scene.save()
+    scene.put("a", map(event, range(10)))
+    # What the pattern would find must not be read in its place.
+    names = ("out1", "out[1]", "a", "{a,b}*?\\x")
+    for name in names:
+        scene.checkpoint = scene.folder / "checkpoints" / name
+        scene.output = scene.folder / name
+        scene.run(spark)
+        assert read_matches(spark, scene.output).count() == 10
+        assert read_dead_letters(spark, scene.output).count() == 0
 
 
 def test_reading_where_no_stream_wrote(spark, scene):

@@ -23,6 +23,7 @@ from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.snapshots import read_manifest
 from boolcast.matching.store import Store
 from boolcast.model.schemas import Schema
+from boolcast.pipeline.files import literal
 from boolcast.pipeline.indexing import build_index
 from boolcast.pipeline.matches import count_matches
 from boolcast.pipeline.statistics import write_statistics
@@ -101,7 +102,7 @@ def backtest(
         report.subscriptions,
         report.rejected,
         report.rejects,
-        session.read.parquet(f"{root}/{SUBSCRIPTIONS}"),
+        session.read.parquet(literal(f"{root}/{SUBSCRIPTIONS}")),
     )
 
 

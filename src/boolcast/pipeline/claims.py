@@ -15,7 +15,7 @@ from boolcast.errors import StreamError, UsageError
 from boolcast.matching.store import Store
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.ledger import Identity, Ledger, checkpoint_name
-from boolcast.pipeline.matches import FORMS, planned
+from boolcast.pipeline.matches import FORMS, form_of, id_field, planned
 from boolcast.pipeline.visits import Form, Visit
 
 _TAKEN: Final = ("subscription", "subscriptions", "version", "batch", "event", "error")
@@ -45,10 +45,8 @@ def check_columns(events: DataFrame, settings: Settings, version: int) -> None:
         raise UsageError(
             "match_stream takes a stream (spark.readStream); match is for what is there at once"
         )
-    if settings.event_id in _TAKEN:
-        raise UsageError(f"the event's id cannot be called {settings.event_id!r}: rename it")
-    if settings.form not in FORMS:
-        raise UsageError(f"the form is rows or lists, and not {settings.form!r}")
+    form_of(settings.form)
+    id_field(events, settings.event_id, _TAKEN)
     settings.plan(events, version)
 
 

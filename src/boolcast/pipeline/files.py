@@ -1,5 +1,6 @@
 """Files of events and subscriptions as DataFrames: Parquet, and JSON lines."""
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,6 +19,7 @@ from boolcast.pipeline.travel import Events
 LINE: Final = "value"
 """The column that holds a line of JSON."""
 
+_PATTERN: Final = re.compile(r"[\\\[\]{}*?]")
 _SUBSCRIPTIONS: Final = "subscription string, filter string"
 _SCHEMA: Final = pa.schema([("subscription", pa.string()), ("filter", pa.string())])
 _MAGIC: Final = b"PAR1"
@@ -46,7 +48,7 @@ def read_events(session: SparkSession, path: str) -> History:
     if "://" in path:
         return History(frame, None)
     try:
-        return History(parquet_files(session, path), None)
+        return History(parquet_files(session, literal(path)), None)
     except UsageError:
         return History(frame, None)
 
@@ -86,6 +88,11 @@ def is_parquet(path: str) -> bool:
         raise FileError(error.strerror or str(error), path=str(files[0])) from None
 
 
+def literal(path: str) -> str:
+    """A local path as Spark's readers take it, which find patterns in it: [1], {a,b}, *."""
+    return path if "://" in path else _PATTERN.sub(r"\\\g<0>", path)
+
+
 def _is_data(path: Path) -> bool:
     """False of folders, and of the marks and checksums that Spark leaves beside its files."""
     return path.is_file() and not path.name.startswith(("_", "."))
@@ -93,14 +100,14 @@ def _is_data(path: Path) -> bool:
 
 def _parquet(session: SparkSession, path: str) -> DataFrame:
     try:
-        return session.read.parquet(path)
+        return session.read.parquet(literal(path))
     except (PySparkException, Py4JError):
         # What Spark says of it is a trace of many lines.
         raise FileError("Spark cannot read it as Parquet; is it damaged?", path=path) from None
 
 
 def _lines(session: SparkSession, path: str) -> DataFrame:
-    lines = session.read.text(path)
+    lines = session.read.text(literal(path))
     return lines.where(lines[LINE].rlike(r"\S"))
 
 

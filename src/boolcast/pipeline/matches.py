@@ -4,7 +4,7 @@ The version is chosen when the function is called and pinned in the plan: whatev
 before the DataFrame is computed, or computed again, does not change it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import Final
 
@@ -72,9 +72,9 @@ def match(  # noqa: PLR0913 - options, all by name
     `memory` bytes of the index at a time, and one segment at least. Raises UsageError, and
     StoreError if there is no such index.
     """
-    task, column = _form(form)
+    task, column = form_of(form)
     frame, visit = planned(events, store, event_id, version, json, schema, memory)
-    output = StructType([_id_field(events, event_id, {column.name}), column])
+    output = StructType([id_field(events, event_id, {column.name}), column])
     return frame.mapInArrow(partial(task, visit=visit), output)
 
 
@@ -92,7 +92,7 @@ def match_rejects(
     Columns: the event's id, `event` (the JSON text, null where events are columns), `error`.
     """
     frame, visit = planned(events, store, event_id, version, json, schema, MEMORY)
-    output = StructType([_id_field(events, event_id, {"event", "error"}), *_PROBLEM])
+    output = StructType([id_field(events, event_id, {"event", "error"}), *_PROBLEM])
     visit = visit._replace(with_problems=True)
     return frame.mapInArrow(partial(find_problems, visit=visit), output)
 
@@ -112,10 +112,10 @@ def match_with_rejects(  # noqa: PLR0913 - as `match`
 
     Where `error` is null the row is a match, else a malformed event without subscriptions.
     """
-    task, column = _form(form)
+    task, column = form_of(form)
     frame, visit = planned(events, store, event_id, version, json, schema, memory)
     taken = {column.name, "event", "error"}
-    output = StructType([_id_field(events, event_id, taken), column, *_PROBLEM])
+    output = StructType([id_field(events, event_id, taken), column, *_PROBLEM])
     return frame.mapInArrow(partial(task, visit=visit._replace(with_problems=True)), output)
 
 
@@ -141,7 +141,8 @@ def count_matches(
 _PROBLEM: Final = (StructField("event", StringType()), StructField("error", StringType()))
 
 
-def _form(form: Form) -> tuple[Task, StructField]:
+def form_of(form: Form) -> tuple[Task, StructField]:
+    """What `FORMS` has of a form. Raises UsageError."""
     if form not in FORMS:
         raise UsageError(f"the form is one of {', '.join(map(repr, FORMS))}, and not {form!r}")
     return FORMS[form]
@@ -178,7 +179,9 @@ def groups_of(index: Index, memory: int) -> tuple[tuple[Part, ...], ...]:
     return tuple(map(tuple, groups))
 
 
-def _id_field(events: Events, event_id: str, taken: set[str]) -> StructField:
-    if event_id in taken:
+def id_field(events: Events, event_id: str, taken: Collection[str]) -> StructField:
+    """The event's id as a column beside those of the names that are taken. Raises UsageError."""
+    # As Spark looks names up: without regard to case.
+    if event_id.casefold() in taken:
         raise UsageError(f"the event's id cannot be called {event_id!r}: rename that column")
     return StructField(event_id, type_of(frame_of(events), event_id))

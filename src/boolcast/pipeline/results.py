@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 from boolcast.errors import StreamError
 from boolcast.matching import snapshots
 from boolcast.matching.store import FolderStore, Place, Store
+from boolcast.pipeline.files import literal
 from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, Batch, Ledger
 from boolcast.pipeline.stores import open_store
 
@@ -68,7 +69,7 @@ def _read(session: SparkSession, ledger: Ledger, table: str) -> DataFrame:
     if not names:
         return session.createDataFrame([], schema)
     if isinstance(ledger.store, FolderStore):
-        paths = [str(ledger.store.path(name).absolute()) for name in names]
+        paths = [literal(str(ledger.store.path(name).absolute())) for name in names]
         return session.read.schema(schema).parquet(*paths)
     listed = session.createDataFrame([(name,) for name in names], "name string")
     return listed.mapInArrow(_Reader(ledger.store), schema)
