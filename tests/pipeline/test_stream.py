@@ -9,6 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import Row
 
 from boolcast import Matcher
@@ -269,6 +270,26 @@ def test_columns_that_do_not_fit_are_refused(spark, scene, changed, problem):
     scene.save()
     with pytest.raises(UsageError, match=problem):
         scene.start(scene.source(spark), **changed)
+
+
+@pytest.mark.parametrize("trigger", [-1, float("nan"), float("inf"), 1e300])
+def test_a_trigger_that_is_no_time_is_refused_before_anything_is_written(spark, scene, trigger):
+    scene.save()
+    with pytest.raises(UsageError, match="the trigger is None or a number of seconds"):
+        scene.start(scene.source(spark), trigger=trigger, form="lists")
+    assert not scene.output.exists()
+
+
+def test_a_stream_that_spark_does_not_start_leaves_the_output_to_others(spark, scene):
+    scene.save()
+    scene.put("a", map(event, range(10)))
+    sorted_stream = scene.source(spark).orderBy("id")
+    with pytest.raises(AnalysisException):
+        scene.start(sorted_stream, form="lists")
+    scene.run(spark)
+    with pytest.raises(AnalysisException):
+        scene.start(sorted_stream)
+    scene.verify(rows(read_matches(spark, scene.output)), range(10))
 
 
 def test_an_event_id_named_like_a_result_is_refused(spark, scene):

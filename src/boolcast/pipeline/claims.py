@@ -50,8 +50,8 @@ def check_columns(events: DataFrame, settings: Settings, version: int) -> None:
     settings.plan(events, version)
 
 
-def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: Store) -> None:
-    """Take the output for this stream. Raises StreamError if it is another's."""
+def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: Store) -> bool:
+    """Take the output for this stream; True if it was nobody's. StreamError if it is another's."""
     matches, dead_letters = _tables(events[settings.event_id], settings.form)
     wanted = Identity(
         checkpoint=checkpoint_name(checkpoint),
@@ -63,7 +63,7 @@ def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: St
         matches=matches.json(),
         dead_letters=dead_letters.json(),
     )
-    known = ledger.claim(wanted)
+    known, is_new = ledger.claim(wanted)
     if known.checkpoint != wanted.checkpoint:
         raise StreamError(
             f"the output {ledger.store} does not belong to the checkpoint {checkpoint}: its "
@@ -79,6 +79,7 @@ def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: St
         if was != now:
             raise _changed(f"the {noun} of the stream", was or "none", now or "none")
     _compare(_schema(known.events), _schema(wanted.events))
+    return is_new
 
 
 def _compare(before: StructType, after: StructType) -> None:

@@ -122,12 +122,16 @@ class Ledger:
         """Whose output this is; None if nobody's yet."""
         return self._read(_IDENTITY, Identity)
 
-    def claim(self, identity: Identity) -> Identity:
-        """Make the output this stream's, if it is nobody's; gives whose it is then."""
-        self._put(_IDENTITY, identity)
+    def claim(self, identity: Identity) -> tuple[Identity, bool]:
+        """Make the output this stream's, if it is nobody's; gives whose it is, and if this did."""
+        is_new = self._put(_IDENTITY, identity)
         known = self.identity()
         assert known is not None
-        return known
+        return known, is_new
+
+    def release(self) -> None:
+        """Make the output nobody's again, because the stream that claimed it did not start."""
+        self._attempt("change", lambda: self.store.delete(_IDENTITY))
 
     def batches(self) -> list[int]:
         """The ids of the published batches, in order."""

@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError
+from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError, UsageError
 from boolcast.matching.store import Place, Store
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.claims import BEGIN_ANEW, Settings, check_columns, claim
@@ -35,6 +35,8 @@ from boolcast.pipeline.matches import MEMORY
 from boolcast.pipeline.serving import Serving
 from boolcast.pipeline.stores import open_store
 from boolcast.pipeline.visits import Form
+
+_LONGEST_TRIGGER: Final = 1e9
 
 
 def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the user's
@@ -62,6 +64,9 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
     Raises UsageError, StoreError if there is no index yet, StreamError if the checkpoint and the
     output belong to another stream, OutputError if they cannot be written.
     """
+    # Also NaN fails, and what Spark cannot count in microseconds.
+    if trigger is not None and not 0 <= trigger <= _LONGEST_TRIGGER:
+        raise UsageError(f"the trigger is None or a number of seconds, and not {trigger}")
     settings = Settings(
         store=open_store(store),
         event_id=event_id,
@@ -74,14 +79,20 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
     check_columns(events, settings, serving.newest())
     ledger = Ledger(open_store(output))
     place = open_store(checkpoint)
-    claim(ledger, events.schema, settings, place)
+    is_new = claim(ledger, events.schema, settings, place)
     job = _Job(settings, serving, ledger, place)
     writer = events.writeStream.foreachBatch(job.run).option("checkpointLocation", str(place))
     if trigger is None:
         writer = writer.trigger(availableNow=True)
     else:
         writer = writer.trigger(processingTime=f"{int(trigger * 1000)} milliseconds")
-    return MatchStream(writer.start(), job)
+    try:
+        return MatchStream(writer.start(), job)
+    except Exception:
+        # Nothing was begun, so the settings may yet change.
+        if is_new:
+            ledger.release()
+        raise
 
 
 class MatchStream:
