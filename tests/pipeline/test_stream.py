@@ -12,7 +12,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import Row
 
-from boolcast import Matcher
+from boolcast import Matcher, Schema
 from boolcast.errors import StoreError, StreamError, UsageError
 from boolcast.matching.snapshots import versions
 from boolcast.matching.store import FolderStore
@@ -342,6 +342,25 @@ class TestGoingOn:
     def test_a_column_that_changed_is_refused(self, spark, scene, schema, problem):
         with pytest.raises(StreamError, match=problem):
             scene.start(scene.source(spark, schema))
+
+    def test_another_schema_is_refused(self, spark, scene):
+        """The same text would be a timestamp now, and a string then."""
+        schema = Schema.from_json(
+            '{"attributes": {"at": {"kind": "timestamp", "minimum": "2026-01-01"}}}'
+        )
+        scene.output, scene.checkpoint = scene.folder / "texts", scene.folder / "texts-checkpoint"
+        texts = scene.texts(spark)
+        scene.start(texts, json="value", schema=schema).wait()
+        for other in (None, Schema()):
+            with pytest.raises(StreamError, match=r"the schema of the stream was .*timestamp"):
+                scene.start(texts, json="value", schema=other)
+        scene.start(texts, json="value", schema=schema).wait()
+        record = scene.output / "stream.json"
+        told = json.loads(record.read_bytes())
+        del told["schema"]
+        record.write_text(json.dumps(told))
+        # As outputs were before they told the schema.
+        scene.start(texts, json="value").wait()
 
     def test_a_new_column_is_welcome(self, spark, scene):
         stream = scene.start(scene.source(spark, f"{SCHEMA}, colour string"))

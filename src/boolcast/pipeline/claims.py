@@ -62,6 +62,7 @@ def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: St
         events=events.json(),
         matches=matches.json(),
         dead_letters=dead_letters.json(),
+        schema=settings.schema,
     )
     known, is_new = ledger.claim(wanted)
     if known.checkpoint != wanted.checkpoint:
@@ -78,6 +79,8 @@ def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: St
     ):
         if was != now:
             raise _changed(f"the {noun} of the stream", was or "none", now or "none")
+    if known.schema is not msgspec.UNSET and known.schema != settings.schema:
+        raise _changed("the schema of the stream", _text(known.schema), _text(settings.schema))
     _compare(_schema(known.events), _schema(wanted.events))
     return is_new
 
@@ -93,6 +96,10 @@ def _compare(before: StructType, after: StructType) -> None:
 
 def _changed(what: str, was: str, now: str) -> StreamError:
     return StreamError(f"{what} was {was}, and is now {now}: put it back, {BEGIN_ANEW}")
+
+
+def _text(schema: Schema | None) -> str:
+    return "none" if schema is None else msgspec.json.encode(schema).decode()
 
 
 def _schema(text: str) -> StructType:

@@ -32,6 +32,7 @@ import msgspec
 
 from boolcast.errors import OutputError, StreamError
 from boolcast.matching.store import Store
+from boolcast.model.schemas import Schema
 
 MATCHES: Final = "matches"
 DEAD_LETTERS: Final = "dead_letters"
@@ -49,7 +50,8 @@ Result = TypeVar("Result")
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """Whose output this is; `checkpoint` is a random name that the checkpoint bears too.
 
-    The schemas are Spark's, as JSON: of the events at the first start, and of both tables.
+    `events`, `matches` and `dead_letters` are schemas of Spark, as JSON: of the events at the
+    first start, and of both tables. `schema` is Boolcast's, which outputs of old do not tell.
     """
 
     format: int = FORMAT
@@ -61,6 +63,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     events: str
     matches: str
     dead_letters: str
+    schema: Schema | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class DataFile(msgspec.Struct, frozen=True):
