@@ -11,7 +11,7 @@ from boolcast.errors import FileError
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.pipeline import backtest, workloads
-from boolcast.pipeline.files import read_events, read_subscriptions
+from boolcast.pipeline.files import is_parquet, read_events, read_subscriptions
 from boolcast.workloads import Diverse
 from tests.cli.running import run
 
@@ -93,6 +93,18 @@ def test_the_command_on_lines_with_faults(spark, files):
     assert "left out: 2 malformed events" in result.errors
     assert "left out: 3 subscriptions" in result.errors
     assert "nonsense" in result.errors
+
+
+def test_logs_and_marks_beside_the_data_do_not_tell_the_format(files, tmp_path):
+    for mark in ("_delta_log/000.json", ".hidden/_x/a.json", "_SUCCESS", ".a.parquet.crc"):
+        path = tmp_path / "_table" / mark
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    with pytest.raises(FileError, match="there are no files in this folder"):
+        is_parquet(str(tmp_path / "_table"))
+    (tmp_path / "_table" / "_day=1").mkdir()
+    shutil.copy(files / "events.parquet", tmp_path / "_table" / "_day=1")
+    assert is_parquet(str(tmp_path / "_table"))
 
 
 def test_what_cannot_be_read_is_told_before_anything_is_done(spark, files, tmp_path):

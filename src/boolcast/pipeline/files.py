@@ -78,7 +78,7 @@ def is_parquet(path: str) -> bool:
     place = Path(path)
     if not place.exists():
         raise FileError("there is no such file", path=path)
-    files = [place] if place.is_file() else sorted(filter(_is_data, place.rglob("*")))
+    files = [place] if place.is_file() else sorted(_data_files(place))
     if not files:
         raise FileError("there are no files in this folder", path=path)
     try:
@@ -93,9 +93,16 @@ def literal(path: str) -> str:
     return path if "://" in path else _PATTERN.sub(r"\\\g<0>", path)
 
 
-def _is_data(path: Path) -> bool:
-    """False of folders, and of the marks and checksums that Spark leaves beside its files."""
-    return path.is_file() and not path.name.startswith(("_", "."))
+def _data_files(folder: Path) -> Iterator[Path]:
+    """Without what Spark passes over: marks, checksums and logs, in folders of such names too."""
+    for path in folder.rglob("*"):
+        if not any(map(_is_hidden, path.relative_to(folder).parts)) and path.is_file():
+            yield path
+
+
+def _is_hidden(part: str) -> bool:
+    # A folder _day=1 is a partition.
+    return part.startswith(".") or (part.startswith("_") and "=" not in part)
 
 
 def _parquet(session: SparkSession, path: str) -> DataFrame:
