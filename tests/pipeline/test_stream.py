@@ -211,6 +211,14 @@ def test_an_id_of_any_type(spark, scene, kind, expected):
     assert (row.id, row.subscription) == (expected, "all")
 
 
+def test_an_id_that_cannot_travel_is_refused(spark, scene):
+    scene.save()
+    months = scene.source(spark).selectExpr("make_ym_interval(id) as id", "price")
+    with pytest.raises(UsageError, match="of type interval year to month, which cannot travel"):
+        scene.start(months)
+    assert not scene.output.exists()
+
+
 def test_large_results_become_several_files(tmp_path, monkeypatch):
     monkeypatch.setattr(delivery, "FILE_BYTES", 1_000)
     table = delivery._Table(FolderStore(tmp_path), "matches", 7, 2)
@@ -463,6 +471,8 @@ def test_collecting_spares_what_a_stream_may_need(spark, scene):
     for limit in (1, 2, 3):
         scene.save(cheap=f"price < {limit}")
     index = FolderStore(scene.index)
+    with pytest.raises(UsageError, match="at least one version is kept, and not 0"):
+        collect(scene.index, 0)
     collect(scene.index, 1, streams=[scene.output])
     assert versions(index) == [1, 2, 3, 4]
     scene.put("b", map(event, range(10, 20)))

@@ -35,7 +35,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def plan(self, events: DataFrame, version: int) -> tuple[DataFrame, Visit]:
         """What travels to the tasks, and what they do with it, with this version."""
         return planned(
-            events, self.store, self.event_id, version, self.json, self.schema, self.memory
+            events,
+            self.store,
+            event_id=self.event_id,
+            version=version,
+            json=self.json,
+            schema=self.schema,
+            memory=self.memory,
         )
 
 

@@ -11,7 +11,17 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    CalendarIntervalType,
+    DataType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    YearMonthIntervalType,
+)
 
 from boolcast.errors import UsageError
 from boolcast.matching.catalog import Index, Part, index_of
@@ -73,7 +83,9 @@ def match(  # noqa: PLR0913 - options, all by name
     StoreError if there is no such index.
     """
     task, column = form_of(form)
-    frame, visit = planned(events, store, event_id, version, json, schema, memory)
+    frame, visit = planned(
+        events, store, event_id=event_id, version=version, json=json, schema=schema, memory=memory
+    )
     output = StructType([id_field(events, event_id, {column.name}), column])
     return frame.mapInArrow(partial(task, visit=visit), output)
 
@@ -91,7 +103,9 @@ def match_rejects(
 
     Columns: the event's id, `event` (the JSON text, null where events are columns), `error`.
     """
-    frame, visit = planned(events, store, event_id, version, json, schema, MEMORY)
+    frame, visit = planned(
+        events, store, event_id=event_id, version=version, json=json, schema=schema, memory=MEMORY
+    )
     output = StructType([id_field(events, event_id, {"event", "error"}), *_PROBLEM])
     visit = visit._replace(with_problems=True)
     return frame.mapInArrow(partial(find_problems, visit=visit), output)
@@ -113,7 +127,9 @@ def match_with_rejects(  # noqa: PLR0913 - as `match`
     Where `error` is null the row is a match, else a malformed event without subscriptions.
     """
     task, column = form_of(form)
-    frame, visit = planned(events, store, event_id, version, json, schema, memory)
+    frame, visit = planned(
+        events, store, event_id=event_id, version=version, json=json, schema=schema, memory=memory
+    )
     taken = {column.name, "event", "error"}
     output = StructType([id_field(events, event_id, taken), column, *_PROBLEM])
     return frame.mapInArrow(partial(task, visit=visit._replace(with_problems=True)), output)
@@ -132,7 +148,9 @@ def count_matches(
 
     They are counted where they are found: far cheaper than to move and group the matches.
     """
-    frame, visit = planned(events, store, None, version, json, schema, memory)
+    frame, visit = planned(
+        events, store, event_id=None, version=version, json=json, schema=schema, memory=memory
+    )
     places = frame.mapInArrow(partial(count_places, visit=visit), "place long, matches long")
     summed = places.groupBy("place").agg(F.sum("matches").alias("matches"))
     return summed.mapInArrow(partial(name_places, visit=visit), COUNTS)
@@ -151,6 +169,7 @@ def form_of(form: Form) -> tuple[Task, StructField]:
 def planned(
     events: Events,
     store: Place,
+    *,
     event_id: str | None,
     version: int | None,
     json: str | None,
@@ -184,4 +203,25 @@ def id_field(events: Events, event_id: str, taken: Collection[str]) -> StructFie
     # As Spark looks names up: without regard to case.
     if event_id.casefold() in taken:
         raise UsageError(f"the event's id cannot be called {event_id!r}: rename that column")
-    return StructField(event_id, type_of(frame_of(events), event_id))
+    kind = type_of(frame_of(events), event_id)
+    if not _can_travel(kind):
+        raise UsageError(
+            f"the event's id {event_id!r} is of type {kind.simpleString()}, which cannot travel "
+            "to Python: cast it to a string"
+        )
+    return StructField(event_id, kind)
+
+
+def _can_travel(kind: DataType) -> bool:
+    """False of what Spark has no type of Arrow for."""
+    match kind:
+        case YearMonthIntervalType() | CalendarIntervalType():
+            return False
+        case ArrayType():
+            return _can_travel(kind.elementType)
+        case MapType():
+            return _can_travel(kind.keyType) and _can_travel(kind.valueType)
+        case StructType():
+            return all(_can_travel(field.dataType) for field in kind.fields)
+        case _:
+            return True
