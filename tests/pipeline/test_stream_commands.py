@@ -11,7 +11,7 @@ import pytest
 from boolcast import Matcher
 from boolcast.matching.snapshots import versions
 from boolcast.matching.store import FolderStore
-from boolcast.pipeline import read_batches
+from boolcast.pipeline import match_stream, read_batches
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 from tests.pipeline.streams import ALL, SCHEMA, Scene, event
 
@@ -117,6 +117,29 @@ def test_events_as_json_text(spark, scene):
     result = run("stream", configuration(scene, source=source, json="value"), "--once", "--json")
     assert (result.code, result.errors) == (0, "")
     assert (result.json[0]["matches"], result.json[0]["dead_letters"]) == (30, 1)
+
+
+def test_a_schema_and_a_memory_limit(spark, scene, monkeypatch):
+    scene.save(late="at > timestamp '2026-01-31'")
+    scene.put("a", [{"id": 1, "at": "2026-02-01"}, {"id": 2, "at": "2026-01-01"}])
+    schema = scene.folder / "schema.json"
+    schema.write_text('{"attributes": {"at": {"kind": "timestamp"}}}')
+    source = {"format": "text", "path": str(scene.events), "select": ["value as id", "value"]}
+    told = configuration(scene, source=source, json="value", schema=str(schema), memory=12_345)
+    given = {}
+
+    def remembering(*arguments, **named):
+        given.update(named)
+        return match_stream(*arguments, **named)
+
+    monkeypatch.setattr("boolcast.cli.stream_run.match_stream", remembering)
+    result = run("stream", told, "--once", "--json")
+    assert (result.code, result.errors) == (0, "")
+    assert result.json[0]["matches"] == 3
+    assert given["memory"] == 12_345
+    schema.unlink()
+    result = run("stream", told, "--once")
+    assert (result.code, result.errors) == (2, f"error: {schema}: there is no such file\n")
 
 
 @pytest.mark.parametrize(
