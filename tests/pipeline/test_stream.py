@@ -101,6 +101,19 @@ def test_stopping_lets_the_batch_come_to_its_end(spark, scene):
     scene.verify(scene.rows(), range(80))
 
 
+def test_stopping_within_a_batch_ends_it_in_few_words(spark, scene):
+    """On a long text Spark's thread dies of an overflow, and prints a thousand lines."""
+    scene.save()
+    scene.put("a", map(event, range(20_000)))
+    stream = scene.start(scene.source(spark), trigger=0.0)
+    wait_for(lambda: stream._job.is_working)
+    stream.stop(patience=0)
+    assert list(read_batches(scene.output)) == []
+    assert "_Stopping" in str(stream.query.exception())
+    scene.run(spark)
+    scene.verify(scene.rows(), range(20_000))
+
+
 def test_malformed_events_are_dead_letters_with_their_reasons(spark, scene):
     scene.save(cheap="price < 10")
     scene.put(

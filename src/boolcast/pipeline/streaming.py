@@ -14,6 +14,7 @@ from threading import Event
 from time import monotonic, sleep, time
 from typing import Final, NoReturn, cast
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
@@ -137,7 +138,7 @@ class MatchStream:
         self.wait()
 
 
-class _Stopping(Exception):  # noqa: N818 - no error: what keeps Spark from beginning a batch
+class _Stopping(Exception):  # noqa: N818 - no error: what keeps Spark from going on
     pass
 
 
@@ -165,7 +166,11 @@ class _Job:
         except BoolcastError as error:
             self.failure = error
             raise
-        except PySparkException as error:
+        except (PySparkException, Py4JJavaError) as error:
+            if self.stopping.is_set() and _cause(error) is None:
+                # Spark searches what is raised here for its own interruption, by a pattern that
+                # overflows Java's stack on a long text; and nobody wants to read a thousand lines.
+                raise _Stopping from None
             self.explain(error)
         finally:
             self.is_working = False
@@ -232,7 +237,7 @@ class _Job:
                 f"the stream ended, {BEGIN_ANEW}"
             )
 
-    def explain(self, error: PySparkException) -> NoReturn:
+    def explain(self, error: PySparkException | Py4JJavaError) -> NoReturn:
         """Raise the error of Boolcast that is behind one of Spark's, if there is any."""
         if self.failure is None:
             self.failure = _cause(error)
@@ -250,7 +255,7 @@ _UNREADABLE: Final = re.compile(
 )
 
 
-def _cause(error: PySparkException) -> BoolcastError | None:
+def _cause(error: PySparkException | Py4JJavaError) -> BoolcastError | None:
     """What a task ended with, of which only the text comes back: ours, a bad file, a full disk."""
     text = str(error)
     found = _CAUSE.search(text)
