@@ -93,6 +93,17 @@ def test_the_command_on_lines_with_faults(spark, files):
     assert "left out: 2 malformed events" in result.errors
     assert "left out: 3 subscriptions" in result.errors
     assert "nonsense" in result.errors
+    assert "the JSON cannot be read" in result.errors
+
+
+def test_an_output_that_cannot_be_written_is_told_in_a_line(spark, files, tmp_path):
+    (tmp_path / "file").touch()
+    result = run(
+        *("backtest", "-s", files / "subscriptions.jsonl", "-e", files / "events.jsonl"),
+        *("--output", tmp_path / "file" / "out"),
+    )
+    assert (result.code, result.output) == (2, "")
+    assert result.errors == f"error: cannot write {tmp_path}/file/out/statistics: Not a directory\n"
 
 
 def test_logs_and_marks_beside_the_data_do_not_tell_the_format(files, tmp_path):
