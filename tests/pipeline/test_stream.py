@@ -443,25 +443,12 @@ class TestGoingOn:
             scene.start(scene.source(spark))
 
 
-def damage(scene, version):
-    manifest = json.loads((scene.index / "versions" / f"{version:08}.json").read_bytes())[
-        "manifest"
-    ]
-    segment = manifest["segments"][0]
-    folder = f"{segment['number']:08}-{segment['checksum']}"
-    target = scene.index / "segments" / folder / segment["arrays"][0]["name"]
-    data = bytearray(target.read_bytes())
-    data[-1] ^= 1
-    target.write_bytes(data)
-    return target, data
-
-
 def test_a_damaged_version_is_passed_over_and_told_once(spark, scene):
     scene.save(cheap="price < 10")
     scene.put("a", map(event, range(50)))
     scene.run(spark)
     scene.save(cheap="price < 20")
-    target, data = damage(scene, 2)
+    target, data = scene.damage(2)
     for turn in (1, 2):
         scene.put(f"b{turn}", map(event, range(50 * turn, 50 * turn + 50)))
     batches = scene.run(spark)
