@@ -1,5 +1,6 @@
 """What a configuration may say, and what is said of one that is wrong."""
 
+import re
 import textwrap
 
 import msgspec
@@ -43,10 +44,11 @@ def test_the_example_of_the_help_is_a_configuration(tmp_path):
     assert read.source.options == {"maxFilesPerTrigger": 100}
     assert read.spark.settings == {"spark.driver.memory": "2g"}
     # What the comments show is all that is left.
-    commented = textwrap.dedent(example).replace("# json", "json").replace("# form", "form")
-    path.write_text(commented.replace("# select", "select"))
+    commented = re.sub("(?m)^# ", "", textwrap.dedent(example))
+    path.write_text(commented)
     read = read_configuration(str(path))
     assert (read.json, read.form, len(read.source.select)) == ("value", "lists", 2)
+    assert (read.schema, read.memory) == ("schema.json", 2 << 30)
     fields = set(Configuration.__struct_fields__)
     assert {line.split()[0] for line in commented.split("[source]")[0].splitlines()} | {
         "source",
@@ -63,6 +65,7 @@ def test_the_example_of_the_help_is_a_configuration(tmp_path):
         ({"source": {"format": "json", "shema": ""}}, "source.shema is not known here"),
         ({"source": {"format": "json", "options": {"x": []}}}, "source.options[...]: expected"),
         ({"trigger_seconds": -1}, "trigger_seconds: expected float >= 0"),
+        ({"memory": 0}, "memory: expected int >= 1"),
         ({"form": "heap"}, "form: invalid enum value 'heap'"),
         ({"spark": {"settings": {"a": None}}}, "spark.settings[...]: expected"),
     ],

@@ -44,6 +44,17 @@ class Scene:
             matcher.add(subscription, filter)
         return matcher.save(self.index)
 
+    def damage(self, version: int) -> tuple[Path, bytearray]:
+        """Flip a bit of a version's first segment; gives the file and what is in it now."""
+        record = json.loads((self.index / "versions" / f"{version:08}.json").read_bytes())
+        segment = record["manifest"]["segments"][0]
+        folder = f"{segment['number']:08}-{segment['checksum']}"
+        target = self.index / "segments" / folder / segment["arrays"][0]["name"]
+        data = bytearray(target.read_bytes())
+        data[-1] ^= 1
+        target.write_bytes(data)
+        return target, data
+
     def put(self, name: str, rows: Iterable[Mapping[str, Any] | str]) -> None:
         """Add a file of events, all at once; strings are lines as they are."""
         lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)

@@ -1,6 +1,7 @@
 """Back-tests: what each subscription would have matched, from files and by the command line."""
 
 import json
+import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,7 +11,7 @@ from boolcast.errors import FileError
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.pipeline import backtest, workloads
-from boolcast.pipeline.files import read_events, read_subscriptions
+from boolcast.pipeline.files import is_parquet, read_events, read_subscriptions
 from boolcast.workloads import Diverse
 from tests.cli.running import run
 
@@ -72,6 +73,17 @@ def test_the_command_on_parquet(spark, files, tmp_path):
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_folders_whose_names_look_like_patterns(spark, files, tmp_path):
+    folder = tmp_path / "in[1]{a,b}*"
+    shutil.copytree(files, folder)
+    for events in ("events.parquet", "events.jsonl"):
+        result = run(
+            *("backtest", "-s", folder / "subscriptions.parquet", "-e", folder / events),
+            *("--output", tmp_path / "out[1]*", "--json"),
+        )
+        assert result.json[0]["matches"] == sum(matches_of(FILTERS).values())
+
+
 def test_the_command_on_lines_with_faults(spark, files):
     result = run("backtest", "-s", files / "subscriptions.jsonl", "-e", files / "events.jsonl")
     assert result.code == 1
@@ -81,6 +93,29 @@ def test_the_command_on_lines_with_faults(spark, files):
     assert "left out: 2 malformed events" in result.errors
     assert "left out: 3 subscriptions" in result.errors
     assert "nonsense" in result.errors
+    assert "the JSON cannot be read" in result.errors
+
+
+def test_an_output_that_cannot_be_written_is_told_in_a_line(spark, files, tmp_path):
+    (tmp_path / "file").touch()
+    result = run(
+        *("backtest", "-s", files / "subscriptions.jsonl", "-e", files / "events.jsonl"),
+        *("--output", tmp_path / "file" / "out"),
+    )
+    assert (result.code, result.output) == (2, "")
+    assert result.errors == f"error: cannot write {tmp_path}/file/out/statistics: Not a directory\n"
+
+
+def test_logs_and_marks_beside_the_data_do_not_tell_the_format(files, tmp_path):
+    for mark in ("_delta_log/000.json", ".hidden/_x/a.json", "_SUCCESS", ".a.parquet.crc"):
+        path = tmp_path / "_table" / mark
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    with pytest.raises(FileError, match="there are no files in this folder"):
+        is_parquet(str(tmp_path / "_table"))
+    (tmp_path / "_table" / "_day=1").mkdir()
+    shutil.copy(files / "events.parquet", tmp_path / "_table" / "_day=1")
+    assert is_parquet(str(tmp_path / "_table"))
 
 
 def test_what_cannot_be_read_is_told_before_anything_is_done(spark, files, tmp_path):

@@ -1,15 +1,18 @@
 """What a task does to a bucket, without Spark around it."""
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from boolcast.filters.limits import DEFAULT_LIMITS
 from boolcast.matching.catalog import Part
 from boolcast.matching.selectivity import Selectivity
 from boolcast.pipeline.buckets import Job, Outcome, update_bucket
+from boolcast.pipeline.changes import Change, resolve
 from boolcast.pipeline.workers import open_parts
 from tests.matching.faults import MemoryStore
 
@@ -38,6 +41,14 @@ def held(store, parts: Sequence[Part]) -> dict[str, str]:
         for place, slot in enumerate(live.slots_of(np.arange(len(live))).tolist())
         if live.is_alive(place)
     }
+
+
+@pytest.mark.parametrize("texts", list(permutations(["x=1", "x = 1", "(x = 1)"])))
+def test_of_equal_filters_the_least_text_is_taken_whatever_the_order_of_rows(texts):
+    """A segment that is built again from the same rows must be the same, bit by bit."""
+    rows = {"subscription": ["a"] * 3, "filter": list(texts), "superseded": [False] * 3}
+    resolved = resolve(pa.table(rows), DEFAULT_LIMITS)
+    assert (resolved.changes, resolved.duplicates) == ([Change("a", "(x = 1)")], 2)
 
 
 def test_many_changes_leave_few_segments_and_few_dead():

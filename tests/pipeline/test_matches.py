@@ -71,5 +71,10 @@ def test_what_cannot_be_matched_is_refused(spark, tmp_path):
         match(events, tmp_path, event_id="key")
     with pytest.raises(UsageError, match="cannot be called 'subscription'"):
         match(events, tmp_path, event_id="subscription")
+    with pytest.raises(UsageError, match="cannot be called 'Subscription'"):
+        match(events.withColumnRenamed("id", "Subscription"), tmp_path, event_id="Subscription")
+    for made in ("make_interval(id)", "array(make_ym_interval(id))"):
+        with pytest.raises(UsageError, match="cannot travel to Python"):
+            match(events.selectExpr(f"{made} as id"), tmp_path, event_id="id")
     with pytest.raises(UsageError, match="must hold JSON as strings, and it is of type int"):
         match(events, tmp_path, event_id="id", json="subscription")

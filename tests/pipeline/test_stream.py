@@ -1,6 +1,7 @@
 """A stream's results are those of the in-process engine, each event once, by one version."""
 
 import json
+import shutil
 import time
 from datetime import datetime
 from decimal import Decimal
@@ -8,9 +9,10 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import Row
 
-from boolcast import Matcher
+from boolcast import Matcher, Schema
 from boolcast.errors import StoreError, StreamError, UsageError
 from boolcast.matching.snapshots import versions
 from boolcast.matching.store import FolderStore
@@ -97,6 +99,19 @@ def test_stopping_lets_the_batch_come_to_its_end(spark, scene):
     assert scene.leftovers() == set()
     assert len(scene.run(spark)) == 8 - done
     scene.verify(scene.rows(), range(80))
+
+
+def test_stopping_within_a_batch_ends_it_in_few_words(spark, scene):
+    """On a long text Spark's thread dies of an overflow, and prints a thousand lines."""
+    scene.save()
+    scene.put("a", map(event, range(20_000)))
+    stream = scene.start(scene.source(spark), trigger=0.0)
+    wait_for(lambda: stream._job.is_working)
+    stream.stop(patience=0)
+    assert list(read_batches(scene.output)) == []
+    assert "_Stopping" in str(stream.query.exception())
+    scene.run(spark)
+    scene.verify(scene.rows(), range(20_000))
 
 
 def test_malformed_events_are_dead_letters_with_their_reasons(spark, scene):
@@ -209,6 +224,14 @@ def test_an_id_of_any_type(spark, scene, kind, expected):
     assert (row.id, row.subscription) == (expected, "all")
 
 
+def test_an_id_that_cannot_travel_is_refused(spark, scene):
+    scene.save()
+    months = scene.source(spark).selectExpr("make_ym_interval(id) as id", "price")
+    with pytest.raises(UsageError, match="of type interval year to month, which cannot travel"):
+        scene.start(months)
+    assert not scene.output.exists()
+
+
 def test_large_results_become_several_files(tmp_path, monkeypatch):
     monkeypatch.setattr(delivery, "FILE_BYTES", 1_000)
     table = delivery._Table(FolderStore(tmp_path), "matches", 7, 2)
@@ -261,7 +284,7 @@ def test_what_is_no_stream_is_refused(spark, scene):
     [
         ({"event_id": "name"}, "lacks the column 'name'; its columns are id, price, title"),
         ({"json": "price"}, "'price' must hold JSON as strings"),
-        ({"form": "heap"}, "rows or lists, and not 'heap'"),
+        ({"form": "heap"}, "the form is one of 'rows', 'lists', and not 'heap'"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(spark, scene, changed, problem):
@@ -270,11 +293,32 @@ def test_columns_that_do_not_fit_are_refused(spark, scene, changed, problem):
         scene.start(scene.source(spark), **changed)
 
 
+@pytest.mark.parametrize("trigger", [-1, float("nan"), float("inf"), 1e300])
+def test_a_trigger_that_is_no_time_is_refused_before_anything_is_written(spark, scene, trigger):
+    scene.save()
+    with pytest.raises(UsageError, match="the trigger is None or a number of seconds"):
+        scene.start(scene.source(spark), trigger=trigger, form="lists")
+    assert not scene.output.exists()
+
+
+def test_a_stream_that_spark_does_not_start_leaves_the_output_to_others(spark, scene):
+    scene.save()
+    scene.put("a", map(event, range(10)))
+    sorted_stream = scene.source(spark).orderBy("id")
+    with pytest.raises(AnalysisException):
+        scene.start(sorted_stream, form="lists")
+    scene.run(spark)
+    with pytest.raises(AnalysisException):
+        scene.start(sorted_stream)
+    scene.verify(rows(read_matches(spark, scene.output)), range(10))
+
+
 def test_an_event_id_named_like_a_result_is_refused(spark, scene):
     scene.save()
-    events = scene.source(spark).withColumnRenamed("id", "batch")
-    with pytest.raises(UsageError, match="cannot be called 'batch'"):
-        scene.start(events, event_id="batch")
+    for name in ("batch", "Version"):
+        events = scene.source(spark).withColumnRenamed("id", name)
+        with pytest.raises(UsageError, match=f"cannot be called '{name}'"):
+            scene.start(events, event_id=name)
 
 
 class TestGoingOn:
@@ -320,6 +364,25 @@ class TestGoingOn:
         with pytest.raises(StreamError, match=problem):
             scene.start(scene.source(spark, schema))
 
+    def test_another_schema_is_refused(self, spark, scene):
+        """The same text would be a timestamp now, and a string then."""
+        schema = Schema.from_json(
+            '{"attributes": {"at": {"kind": "timestamp", "minimum": "2026-01-01"}}}'
+        )
+        scene.output, scene.checkpoint = scene.folder / "texts", scene.folder / "texts-checkpoint"
+        texts = scene.texts(spark)
+        scene.start(texts, json="value", schema=schema).wait()
+        for other in (None, Schema()):
+            with pytest.raises(StreamError, match=r"the schema of the stream was .*timestamp"):
+                scene.start(texts, json="value", schema=other)
+        scene.start(texts, json="value", schema=schema).wait()
+        record = scene.output / "stream.json"
+        told = json.loads(record.read_bytes())
+        del told["schema"]
+        record.write_text(json.dumps(told))
+        # As outputs were before they told the schema.
+        scene.start(texts, json="value").wait()
+
     def test_a_new_column_is_welcome(self, spark, scene):
         stream = scene.start(scene.source(spark, f"{SCHEMA}, colour string"))
         stream.wait()
@@ -337,23 +400,47 @@ class TestGoingOn:
         assert scene.run(spark)[0].batch == 1
         scene.verify(scene.rows(), range(20))
 
+    def test_an_older_checkpoint_is_refused(self, spark, scene):
+        older = scene.folder / "older"
+        shutil.copytree(scene.checkpoint, older)
+        scene.run(spark)
+        shutil.rmtree(scene.checkpoint)
+        older.rename(scene.checkpoint)
+        scene.put("c", map(event, range(20, 30)))
+        for _ in range(2):
+            with pytest.raises(StreamError, match=r"batch 1 is published in .* with other events"):
+                scene.run(spark)
+        scene.verify(scene.rows(), range(20))
+
+    def test_a_checkpoint_of_which_only_the_name_is_left_is_refused(self, spark, scene):
+        for part in scene.checkpoint.iterdir():
+            if part.is_dir():
+                shutil.rmtree(part)
+            elif "boolcast" not in part.name:
+                part.unlink()
+        with pytest.raises(StreamError, match=r"batch 0 is published in .* with other events"):
+            scene.run(spark)
+        scene.verify(scene.rows(), range(10))
+
+    @pytest.mark.parametrize("is_old", [False, True])
+    def test_a_batch_that_spark_repeats_is_recognised(self, spark, scene, is_old):
+        scene.run(spark)
+        if is_old:
+            # As outputs were before manifests told the offsets.
+            manifest = scene.output / "batches" / "00000001.json"
+            told = json.loads(manifest.read_bytes())
+            del told["offsets"]
+            manifest.write_text(json.dumps(told))
+        for mark in ("1", ".1.crc"):
+            (scene.checkpoint / "commits" / mark).unlink()
+        scene.put("c", map(event, range(20, 30)))
+        assert [batch.batch for batch in scene.run(spark)] == [2]
+        scene.verify(scene.rows(), range(30))
+
     def test_a_damaged_record_is_told(self, spark, scene):
         (scene.output / "stream.json").write_text("{}")
         with pytest.raises(StreamError, match=r"stream\.json in .* is not what a stream wrote"):
             scene.start(scene.source(spark))
-
-
-def damage(scene, version):
-    manifest = json.loads((scene.index / "versions" / f"{version:08}.json").read_bytes())[
-        "manifest"
-    ]
-    segment = manifest["segments"][0]
-    folder = f"{segment['number']:08}-{segment['checksum']}"
-    target = scene.index / "segments" / folder / segment["arrays"][0]["name"]
-    data = bytearray(target.read_bytes())
-    data[-1] ^= 1
-    target.write_bytes(data)
-    return target, data
 
 
 def test_a_damaged_version_is_passed_over_and_told_once(spark, scene):
@@ -361,7 +448,7 @@ def test_a_damaged_version_is_passed_over_and_told_once(spark, scene):
     scene.put("a", map(event, range(50)))
     scene.run(spark)
     scene.save(cheap="price < 20")
-    target, data = damage(scene, 2)
+    target, data = scene.damage(2)
     for turn in (1, 2):
         scene.put(f"b{turn}", map(event, range(50 * turn, 50 * turn + 50)))
     batches = scene.run(spark)
@@ -384,6 +471,8 @@ def test_collecting_spares_what_a_stream_may_need(spark, scene):
     for limit in (1, 2, 3):
         scene.save(cheap=f"price < {limit}")
     index = FolderStore(scene.index)
+    with pytest.raises(UsageError, match="at least one version is kept, and not 0"):
+        collect(scene.index, 0)
     collect(scene.index, 1, streams=[scene.output])
     assert versions(index) == [1, 2, 3, 4]
     scene.put("b", map(event, range(10, 20)))
@@ -424,6 +513,19 @@ class NoFiles:
 
     def delete(self, name):
         self.store.delete(name)
+
+
+def test_an_output_whose_name_looks_like_a_pattern(spark, scene):
+    scene.save()
+    scene.put("a", map(event, range(10)))
+    # What the pattern would find must not be read in its place.
+    names = ("out1", "out[1]", "a", "{a,b}*?\\x")
+    for name in names:
+        scene.checkpoint = scene.folder / "checkpoints" / name
+        scene.output = scene.folder / name
+        scene.run(spark)
+        assert read_matches(spark, scene.output).count() == 10
+        assert read_dead_letters(spark, scene.output).count() == 0
 
 
 def test_reading_where_no_stream_wrote(spark, scene):

@@ -11,8 +11,9 @@ import pytest
 from boolcast import Matcher
 from boolcast.matching.snapshots import versions
 from boolcast.matching.store import FolderStore
-from boolcast.pipeline import read_batches
+from boolcast.pipeline import match_stream, read_batches
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
+from tests.pipeline.contents import filters_of
 from tests.pipeline.streams import ALL, SCHEMA, Scene, event
 
 SPARK = {"master": "local[1,4]", "settings": {"spark.driver.memory": "512m"}}
@@ -79,10 +80,72 @@ def test_an_index_is_built_and_changed(spark, scene):
     assert versions(FolderStore(scene.index)) == [2]
 
 
+def test_an_index_of_a_folder_of_lines(spark, scene):
+    """As `boolcast backtest` reads them: filters in JSON too, bad lines with their reasons."""
+    folder = scene.folder / "alerts[1]"
+    folder.mkdir()
+    always = {"type": "constant", "value": True}
+    lines(folder / "a.jsonl", [{"subscription": "a", "filter": always, "at": 9}])
+    lines(
+        folder / "b.jsonl",
+        [
+            {"subscription": "a", "filter": "price < 10", "at": 10},
+            {"subscription": "b", "filter": {"type": "heap"}, "at": 1},
+        ],
+    )
+    (folder / "c.jsonl").write_bytes(b'{"subscription": \xff}\n\n{"subscription": "c"\n')
+    result = run("index", "build", scene.index, folder, "--order", "at")
+    assert result.code == 1
+    assert result.output.startswith("version 1: 1 subscription; 1 upserted, 0 deleted")
+    told = sorted(result.errors.splitlines())
+    assert told[0].startswith("rejected 'b': not the JSON form of a filter: ")
+    assert told[1].startswith("""rejected '{"subscription": "c"': the JSON cannot be read: """)
+    assert told[2].startswith(
+        """rejected '{"subscription": \ufffd}': the text is not valid UTF-8"""
+    )
+    assert len(told) == 3
+    assert filters_of(scene.index) == {"a": "price < 10"}
+
+
+@pytest.mark.timeout(300)
+def test_an_index_of_parquet_that_is_damaged(scene):
+    """In a process of its own: what Java writes is part of what the user sees."""
+    alerts = scene.folder / "alerts.parquet"
+    alerts.write_bytes(b"PAR1 and nothing more")
+    done = subprocess.run(
+        [*BOOLCAST, "index", "build", scene.index, alerts],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    problem = "Spark cannot read it as Parquet; is it damaged?"
+    assert done.stderr == f"error: {alerts}: {problem}\n"
+
+
+@pytest.mark.parametrize("order", [None, "updated"])
+def test_an_index_of_parquet(spark, scene, order):
+    rows = [(1, "price < 1", 1, "upsert"), (1, "price < 2", 2, "upsert")]
+    schema = "subscription long, filter string, updated long, operation string"
+    spark.createDataFrame(rows, schema).write.parquet(str(scene.folder / "alerts"))
+    asked = [] if order is None else ["--order", order]
+    assert run("index", "build", scene.index, scene.folder / "alerts", *asked).code == (not order)
+    assert filters_of(scene.index) == ({"1": "price < 2"} if order else {})
+    spark.createDataFrame([(1, None, 3, "delete")], schema).write.parquet(
+        str(scene.folder / "changes")
+    )
+    result = run("index", "apply", scene.index, scene.folder / "changes", *asked, "--json")
+    assert result.json[0]["subscriptions"] == 0
+    assert result.json[0]["deleted"] == (1 if order else 0)
+    result = run("index", "build", scene.index, scene.folder / "alerts", "--order", "date")
+    assert (result.code, "lacks the column 'date'" in result.errors) == (2, True)
+
+
 def test_an_index_of_what_is_not_there(spark, scene):
     result = run("index", "build", scene.index, scene.folder / "nothing.jsonl")
     assert (result.code, result.output) == (2, "")
-    assert f"{scene.folder}/nothing.jsonl: Spark cannot read it" in result.errors
+    assert f"{scene.folder}/nothing.jsonl: there is no such file" in result.errors
     result = run("index", "list", scene.index)
     assert (result.code, result.output) == (2, "")
     assert "there is no index in" in result.errors
@@ -117,6 +180,29 @@ def test_events_as_json_text(spark, scene):
     result = run("stream", configuration(scene, source=source, json="value"), "--once", "--json")
     assert (result.code, result.errors) == (0, "")
     assert (result.json[0]["matches"], result.json[0]["dead_letters"]) == (30, 1)
+
+
+def test_a_schema_and_a_memory_limit(spark, scene, monkeypatch):
+    scene.save(late="at > timestamp '2026-01-31'")
+    scene.put("a", [{"id": 1, "at": "2026-02-01"}, {"id": 2, "at": "2026-01-01"}])
+    schema = scene.folder / "schema.json"
+    schema.write_text('{"attributes": {"at": {"kind": "timestamp"}}}')
+    source = {"format": "text", "path": str(scene.events), "select": ["value as id", "value"]}
+    told = configuration(scene, source=source, json="value", schema=str(schema), memory=12_345)
+    given = {}
+
+    def remembering(*arguments, **named):
+        given.update(named)
+        return match_stream(*arguments, **named)
+
+    monkeypatch.setattr("boolcast.cli.stream_run.match_stream", remembering)
+    result = run("stream", told, "--once", "--json")
+    assert (result.code, result.errors) == (0, "")
+    assert result.json[0]["matches"] == 3
+    assert given["memory"] == 12_345
+    schema.unlink()
+    result = run("stream", told, "--once")
+    assert (result.code, result.errors) == (2, f"error: {schema}: there is no such file\n")
 
 
 @pytest.mark.parametrize(

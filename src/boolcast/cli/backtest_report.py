@@ -13,11 +13,12 @@ from rich.table import Table
 
 from boolcast.cli.output import counted, write, write_error, write_json
 from boolcast.cli.progress import steps
+from boolcast.cli.spark import SPARK_ERRORS, first_line
 from boolcast.cli.tables import QuietConsole, plain_table
-from boolcast.errors import FileError
+from boolcast.errors import FileError, InputError
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.backtest import STEPS, Backtest, backtest
-from boolcast.pipeline.files import is_parquet, read_events, read_subscriptions
+from boolcast.pipeline.files import PROBLEM, is_parquet, read_events, read_subscriptions
 from boolcast.pipeline.sessions import session
 
 _SHOWN_REJECTS: Final = 5
@@ -112,15 +113,20 @@ def _run(choice: Choice, place: str, begin: Callable[[str], None]) -> tuple[Repo
     begin("starting Spark")
     spark = session(choice.master, name="boolcast backtest")
     events, json = read_events(spark, choice.events)
-    tested = backtest(
-        read_subscriptions(spark, choice.subscriptions),
-        events,
-        place,
-        json=json,
-        schema=choice.schema if json is not None else None,
-        begin=begin,
-    )
-    return _report(tested, choice.top), _bars(tested.result)
+    subscriptions = read_subscriptions(spark, choice.subscriptions)
+    try:
+        tested = backtest(
+            subscriptions,
+            events,
+            place,
+            json=json,
+            schema=choice.schema if json is not None else None,
+            problem=PROBLEM,
+            begin=begin,
+        )
+        return _report(tested, choice.top), _bars(tested.result)
+    except SPARK_ERRORS as error:
+        raise InputError(f"Spark has ended the back-test: {first_line(error)}") from error
 
 
 def _report(tested: Backtest, top: int) -> Report:

@@ -59,8 +59,8 @@ def build(
 ) -> None:
     """Publish a version that holds exactly the given subscriptions.
 
-    FILE is Parquet (a folder, or a name that ends in .parquet) with the columns `subscription`
-    and `filter`, or JSON lines, which may be gzipped:
+    FILE is a file or a folder of files: Parquet with the columns `subscription` and `filter`, or
+    JSON lines as for `boolcast match`, which may be gzipped:
 
     \b
       {"subscription": "alert-1", "filter": "item.price < 25"}
@@ -89,7 +89,7 @@ def apply(
     """Publish a version with changes to the newest one.
 
     Only what changed is built. FILE is as in `boolcast index build`, with a column `operation`
-    more, `upsert` or `delete`; without that column a filter that is null deletes:
+    more, `upsert` or `delete`; without it a filter that is null deletes:
 
     \b
       {"subscription": "alert-1", "filter": "item.price < 20"}

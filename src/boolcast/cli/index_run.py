@@ -1,12 +1,11 @@
 """What `boolcast index` does; apart from the commands because it imports Spark."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import msgspec
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql import SparkSession
 
 from boolcast.cli.output import counted, write, write_error, write_json
 from boolcast.cli.spark import SPARK_ERRORS, first_line, spark_session
@@ -15,12 +14,11 @@ from boolcast.matching.catalog import index_of
 from boolcast.matching.snapshots import read_manifest, versions
 from boolcast.pipeline import IndexReport, apply_changes, build_index
 from boolcast.pipeline import collect as collect_beside
+from boolcast.pipeline.files import PROBLEM, is_parquet, read_changes, read_subscriptions
 from boolcast.pipeline.stores import open_store
 
 _SHOWN: Final = 20
 """How many rejected rows are shown; the others are counted."""
-
-_TEXTS: Final = ("subscription", "filter", "operation")
 
 
 class VersionReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,14 +44,16 @@ class VersionReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def build(place: str, file: str, *, order: str | None, master: str | None, as_json: bool) -> int:
     """Build a version; gives how many rows were rejected."""
-    with spark_session(master, "boolcast index") as spark:
-        return _report(build_index(_read(spark, file, order), place, order=order), as_json)
+    with _session(file, master) as spark:
+        rows = read_subscriptions(spark, file, order=order)
+        return _report(build_index(rows, place, order=order, problem=PROBLEM), as_json)
 
 
 def apply(place: str, file: str, *, order: str | None, master: str | None, as_json: bool) -> int:
     """Change the newest version; gives how many rows were rejected."""
-    with spark_session(master, "boolcast index") as spark:
-        return _report(apply_changes(_read(spark, file, order), place, order=order), as_json)
+    with _session(file, master) as spark:
+        rows = read_changes(spark, file, order=order)
+        return _report(apply_changes(rows, place, order=order, problem=PROBLEM), as_json)
 
 
 def list_versions(place: str, *, as_json: bool) -> None:
@@ -85,20 +85,15 @@ def collect_versions(place: str, keep: int, streams: Sequence[str]) -> None:
     collect_beside(place, keep, streams=streams)
 
 
-def _read(spark: SparkSession, file: str, order: str | None) -> DataFrame:
-    try:
-        if file.endswith(".parquet") or Path(file).is_dir():
-            return spark.read.parquet(file)
-        inferred = spark.read.json(file).schema.fields
-        # Ids may look like numbers, and are texts all the same.
-        fields = [
-            StructField(field.name, StringType() if field.name in _TEXTS else field.dataType)
-            for field in inferred
-            if field.name in {*_TEXTS, order}
-        ]
-        return spark.read.schema(StructType(fields)).json(file)
-    except SPARK_ERRORS as error:
-        raise FileError(f"Spark cannot read it: {first_line(error)}", path=file) from error
+@contextmanager
+def _session(file: str, master: str | None) -> Iterator[SparkSession]:
+    # A path that is wrong shows before Spark is started.
+    is_parquet(file)
+    with spark_session(master, "boolcast index") as spark:
+        try:
+            yield spark
+        except SPARK_ERRORS as error:
+            raise FileError(f"Spark cannot read it: {first_line(error)}", path=file) from error
 
 
 def _report(report: IndexReport, as_json: bool) -> int:
@@ -107,7 +102,8 @@ def _report(report: IndexReport, as_json: bool) -> int:
         if as_json:
             write_json({"reject": told}, error=True)
         else:
-            write_error(f"rejected {reject.subscription!r}: {reject.error}")
+            row = reject.filter if reject.subscription is None else reject.subscription
+            write_error(f"rejected {row!r}: {reject.error}")
     counts = {name: value for name, value in report._asdict().items() if name != "rejects"}
     if as_json:
         write_json(counts)

@@ -39,8 +39,10 @@ def stream(
       checkpoint = "checkpoint/"    # how far the stream has come
       event_id = "id"               # the column that names an event
       # json = "value"              # the column with the event as JSON, if it is in one
+      # schema = "schema.json"      # of events in JSON: which strings are timestamps
       # form = "lists"              # a row for each event, instead of one for each match
       trigger_seconds = 1.0         # at least so long from one batch to the next
+      # memory = 2147483648         # bytes of the index that a worker opens at a time
       [source]
       format = "json"               # any that Spark can stream: parquet, kafka, rate, ...
       path = "events/"

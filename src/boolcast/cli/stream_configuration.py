@@ -29,7 +29,7 @@ class SparkConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A stream as `pipeline.match_stream` takes it."""
+    """A stream as `pipeline.match_stream` takes it; `schema` is the path of a file."""
 
     index: str
     output: str
@@ -37,8 +37,10 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     event_id: str
     source: SourceConfiguration
     json: str | None = None
+    schema: str | None = None
     form: Literal["rows", "lists"] = "rows"
     trigger_seconds: Annotated[float, msgspec.Meta(ge=0)] = 1.0
+    memory: Annotated[int, msgspec.Meta(ge=1)] | None = None
     spark: SparkConfiguration = SparkConfiguration()
 
 

@@ -10,18 +10,22 @@ from types import FrameType
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
+from boolcast.cli.options import read_schema
 from boolcast.cli.output import write_error
 from boolcast.cli.spark import SPARK_ERRORS, first_line, spark_session
 from boolcast.cli.stream_configuration import Configuration, as_text
 from boolcast.cli.stream_progress import BatchReport, Display, Lines, Terminal
 from boolcast.errors import FileError, StreamError
+from boolcast.model.schemas import Schema
 from boolcast.pipeline import MatchStream, match_stream
+from boolcast.pipeline.matches import MEMORY
 
 _LOOK_SECONDS = 0.2
 
 
 def run(configuration: Configuration, *, file: str, once: bool, as_json: bool) -> None:
     """Match until the events end, or a signal comes. Raises BoolcastError."""
+    schema = read_schema(configuration.schema)
     display: Display = Terminal() if sys.stderr.isatty() and not as_json else Lines(as_json)
     settings = {name: as_text(each) for name, each in configuration.spark.settings.items()}
     with display:
@@ -29,7 +33,7 @@ def run(configuration: Configuration, *, file: str, once: bool, as_json: bool) -
         with spark_session(configuration.spark.master, "boolcast stream", settings) as spark:
             try:
                 with _signals() as stopping:
-                    stream = _started(spark, configuration, file, once)
+                    stream = _started(spark, configuration, schema, file, once)
                     display.tell("waiting for events")
                     _follow(stream, stopping, display)
             except SPARK_ERRORS as error:
@@ -39,7 +43,11 @@ def run(configuration: Configuration, *, file: str, once: bool, as_json: bool) -
 
 
 def _started(
-    spark: SparkSession, configuration: Configuration, file: str, once: bool
+    spark: SparkSession,
+    configuration: Configuration,
+    schema: Schema | None,
+    file: str,
+    once: bool,
 ) -> MatchStream:
     return match_stream(
         _source(spark, configuration, file),
@@ -50,6 +58,8 @@ def _started(
         json=configuration.json,
         trigger=None if once else configuration.trigger_seconds,
         form=configuration.form,
+        schema=schema,
+        memory=MEMORY if configuration.memory is None else configuration.memory,
     )
 
 

@@ -21,10 +21,10 @@ subscriptions of the room of that name, for more rows than one machine holds.
 `backtest` runs subscriptions over history, and tells what each matched and costs.
 
 `travel` says what of the events goes to Python; `parquet_reading` lets tasks read them there
-without Spark. `frames` names columns, `files` reads Parquet
-and JSON lines. `stores` finds stores by their places: folders, or an `object_store`, of which a
-`local_cache` holds copies to be mapped. `sessions` makes Spark sessions, with a Java from
-`java`; no other module here does.
+without Spark. `frames` names columns. `files` reads Parquet and JSON lines, of which
+`subscription_lines` makes subscriptions. `stores` finds stores by their places: folders, or an
+`object_store`, of which a `local_cache` holds copies to be mapped. `sessions` makes Spark
+sessions, with a Java from `java`; no other module here does.
 """
 
 from boolcast.pipeline.backtest import Backtest, backtest

@@ -23,6 +23,7 @@ from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.snapshots import read_manifest
 from boolcast.matching.store import Store
 from boolcast.model.schemas import Schema
+from boolcast.pipeline.files import literal
 from boolcast.pipeline.indexing import build_index
 from boolcast.pipeline.matches import count_matches
 from boolcast.pipeline.statistics import write_statistics
@@ -66,20 +67,21 @@ def backtest(
     *,
     json: str | None = None,
     schema: Schema | None = None,
+    problem: str | None = None,
     begin: Callable[[str], None] = lambda title: None,
 ) -> Backtest:
     """Run subscriptions over history, and write under a place what each of them matched.
 
     Arguments are as for `build_index` and `match`. The place gets the folders `subscriptions`
     (the result), `index` and `statistics`; what is there of them is replaced. `begin` is told
-    each step before it begins. Raises UsageError and StoreError.
+    each step before it begins. Raises UsageError, OutputError and StoreError.
     """
     root = place.rstrip("/")
     begin("learning how the values of events are spread")
     write_statistics(f"{root}/statistics", events=events, json=json, schema=schema)
     known = read_statistics(f"{root}/statistics")
     begin("building the index")
-    report = build_index(subscriptions, f"{root}/index", statistics=known)
+    report = build_index(subscriptions, f"{root}/index", problem=problem, statistics=known)
     begin(f"matching {known.events:,} events with {report.subscriptions:,} subscriptions")
     counted = count_matches(
         events, f"{root}/index", version=report.version, json=json, schema=schema
@@ -101,7 +103,7 @@ def backtest(
         report.subscriptions,
         report.rejected,
         report.rejects,
-        session.read.parquet(f"{root}/{SUBSCRIPTIONS}"),
+        session.read.parquet(literal(f"{root}/{SUBSCRIPTIONS}")),
     )
 
 

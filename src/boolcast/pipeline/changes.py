@@ -46,7 +46,8 @@ def resolve(rows: pa.Table, limits: Limits) -> Resolved:
     """Take one row for each id.
 
     Columns `subscription` and `filter`; `operation` where rows may ask for a deletion, else a
-    null filter is rejected; `superseded` is true of rows that are not the last of their id.
+    null filter is rejected; `problem` where rows may come with a reason to reject them;
+    `superseded` is true of rows that are not the last of their id.
     """
     by_id: dict[str, Change | list[Change]] = {}
     rejects: list[Reject] = []
@@ -93,10 +94,13 @@ def _read(rows: pa.Table) -> Iterable[tuple[str | None, str | None, str | None, 
     operations: list[str | None] | None = None
     if "operation" in rows.column_names:
         operations, _ = _strings(rows, "operation")
+    told: list[str | None] | None = None
+    if "problem" in rows.column_names:
+        told, _ = _strings(rows, "problem")
     superseded = rows.column("superseded").to_pylist()
     for row, (subscription, text) in enumerate(zip(ids, texts, strict=True)):
         operation = UPSERT if operations is None else operations[row]
-        problem = id_problems.get(row)
+        problem = (told and told[row]) or id_problems.get(row)
         if problem is None and subscription is None:
             problem = _NO_ID
         if problem is None and operation not in (UPSERT, DELETE):

@@ -15,11 +15,11 @@ from boolcast.errors import StreamError, UsageError
 from boolcast.matching.store import Store
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.ledger import Identity, Ledger, checkpoint_name
-from boolcast.pipeline.matches import FORMS, planned
+from boolcast.pipeline.matches import FORMS, form_of, id_field, planned
 from boolcast.pipeline.visits import Form, Visit
 
 _TAKEN: Final = ("subscription", "subscriptions", "version", "batch", "event", "error")
-_BEGIN_ANEW: Final = "or begin with a new checkpoint and a new output"
+BEGIN_ANEW: Final = "or begin with a new checkpoint and a new output"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +35,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def plan(self, events: DataFrame, version: int) -> tuple[DataFrame, Visit]:
         """What travels to the tasks, and what they do with it, with this version."""
         return planned(
-            events, self.store, self.event_id, version, self.json, self.schema, self.memory
+            events,
+            self.store,
+            event_id=self.event_id,
+            version=version,
+            json=self.json,
+            schema=self.schema,
+            memory=self.memory,
         )
 
 
@@ -45,15 +51,13 @@ def check_columns(events: DataFrame, settings: Settings, version: int) -> None:
         raise UsageError(
             "match_stream takes a stream (spark.readStream); match is for what is there at once"
         )
-    if settings.event_id in _TAKEN:
-        raise UsageError(f"the event's id cannot be called {settings.event_id!r}: rename it")
-    if settings.form not in FORMS:
-        raise UsageError(f"the form is rows or lists, and not {settings.form!r}")
+    form_of(settings.form)
+    id_field(events, settings.event_id, _TAKEN)
     settings.plan(events, version)
 
 
-def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: Store) -> None:
-    """Take the output for this stream. Raises StreamError if it is another's."""
+def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: Store) -> bool:
+    """Take the output for this stream; True if it was nobody's. StreamError if it is another's."""
     matches, dead_letters = _tables(events[settings.event_id], settings.form)
     wanted = Identity(
         checkpoint=checkpoint_name(checkpoint),
@@ -64,13 +68,14 @@ def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: St
         events=events.json(),
         matches=matches.json(),
         dead_letters=dead_letters.json(),
+        schema=settings.schema,
     )
-    known = ledger.claim(wanted)
+    known, is_new = ledger.claim(wanted)
     if known.checkpoint != wanted.checkpoint:
         raise StreamError(
             f"the output {ledger.store} does not belong to the checkpoint {checkpoint}: its "
             "batches come from another, or the checkpoint was begun anew. Give its own, "
-            f"{_BEGIN_ANEW}"
+            f"{BEGIN_ANEW}"
         )
     for was, now, noun in (
         (known.index, wanted.index, "index"),
@@ -80,7 +85,10 @@ def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: St
     ):
         if was != now:
             raise _changed(f"the {noun} of the stream", was or "none", now or "none")
+    if known.schema is not msgspec.UNSET and known.schema != settings.schema:
+        raise _changed("the schema of the stream", _text(known.schema), _text(settings.schema))
     _compare(_schema(known.events), _schema(wanted.events))
+    return is_new
 
 
 def _compare(before: StructType, after: StructType) -> None:
@@ -93,7 +101,11 @@ def _compare(before: StructType, after: StructType) -> None:
 
 
 def _changed(what: str, was: str, now: str) -> StreamError:
-    return StreamError(f"{what} was {was}, and is now {now}: put it back, {_BEGIN_ANEW}")
+    return StreamError(f"{what} was {was}, and is now {now}: put it back, {BEGIN_ANEW}")
+
+
+def _text(schema: Schema | None) -> str:
+    return "none" if schema is None else msgspec.json.encode(schema).decode()
 
 
 def _schema(text: str) -> StructType:

@@ -1,31 +1,32 @@
 """Files of events and subscriptions as DataFrames: Parquet, and JSON lines."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Final, NamedTuple
 
-import msgspec
-import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from boolcast.errors import FileError, FilterError, UsageError
-from boolcast.filters.encoding import decode
+from boolcast.errors import FileError, OutputError, UsageError
+from boolcast.pipeline.frames import by_place, named
 from boolcast.pipeline.parquet_reading import parquet_files
+from boolcast.pipeline.subscription_lines import COLUMNS as LINE_COLUMNS
+from boolcast.pipeline.subscription_lines import read_lines
 from boolcast.pipeline.travel import Events
 
 LINE: Final = "value"
 """The column that holds a line of JSON."""
 
-_SUBSCRIPTIONS: Final = "subscription string, filter string"
-_SCHEMA: Final = pa.schema([("subscription", pa.string()), ("filter", pa.string())])
+PROBLEM: Final = "_problem"
+"""The column that says why a row of subscriptions cannot be read, for `build_index`."""
+
+_PATTERN: Final = re.compile(r"[\\\[\]{}*?]")
 _MAGIC: Final = b"PAR1"
-
-
-class _Line(msgspec.Struct):
-    subscription: str | int
-    filter: msgspec.Raw
 
 
 class History(NamedTuple):
@@ -46,24 +47,49 @@ def read_events(session: SparkSession, path: str) -> History:
     if "://" in path:
         return History(frame, None)
     try:
-        return History(parquet_files(session, path), None)
+        return History(parquet_files(session, literal(path)), None)
     except UsageError:
         return History(frame, None)
 
 
-def read_subscriptions(session: SparkSession, path: str) -> DataFrame:
+def read_subscriptions(session: SparkSession, path: str, *, order: str | None = None) -> DataFrame:
     """The columns `subscription` and `filter`, from a file or a folder of files.
 
-    A line that cannot be read has no id, and the line itself as its filter, so that it is
-    rejected wherever subscriptions are. Raises FileError.
+    A line that cannot be read has the reason in the column `PROBLEM`, and the line itself as its
+    filter. The column, or member of the lines, that `order` names is kept too: of lines as what
+    ranks them, numbers by value and before strings. Raises FileError, and UsageError if Parquet
+    lacks the column of the order.
     """
+    return _rows(session, path, ("subscription", "filter"), order)
+
+
+def read_changes(session: SparkSession, path: str, *, order: str | None = None) -> DataFrame:
+    """As `read_subscriptions`, and `operation`, which Parquet may lack.
+
+    A line without an operation asks for a deletion if its filter is null.
+    """
+    return _rows(session, path, ("subscription", "filter", "operation"), order)
+
+
+def _rows(session: SparkSession, path: str, names: Sequence[str], order: str | None) -> DataFrame:
     if not is_parquet(path):
-        return _lines(session, path).mapInArrow(_subscriptions, _SUBSCRIPTIONS)
-    frame = _parquet(session, path)
-    missing = [name for name in ("subscription", "filter") if name not in frame.columns]
-    if missing:
-        raise FileError(f"there is no column {' and '.join(missing)}", path=path)
-    return frame.select(*(frame[name].cast("string").alias(name) for name in _SCHEMA.names))
+        task = partial(read_lines, order=order)
+        rows = _lines(session, path).select(LINE).mapInArrow(task, LINE_COLUMNS)
+        columns = {name: rows[name] for name in names} | {PROBLEM: rows["problem"]}
+        ranks = rows["rank"]
+    else:
+        frame = _parquet(session, path)
+        missing = [name for name in ("subscription", "filter") if name not in frame.columns]
+        if missing:
+            raise FileError(f"there is no column {' and '.join(missing)}", path=path)
+        rows = by_place(frame)
+        present = [name for name in names if name in frame.columns]
+        columns = {name: named(frame, name).cast("string") for name in present}
+        columns[PROBLEM] = F.lit(None).cast("string")
+        ranks = F.lit(None) if order is None else named(frame, order)
+    if order is not None:
+        columns.setdefault(order, ranks)
+    return rows.select(*(column.alias(name) for name, column in columns.items()))
 
 
 def is_parquet(path: str) -> bool:
@@ -76,7 +102,7 @@ def is_parquet(path: str) -> bool:
     place = Path(path)
     if not place.exists():
         raise FileError("there is no such file", path=path)
-    files = [place] if place.is_file() else sorted(filter(_is_data, place.rglob("*")))
+    files = [place] if place.is_file() else sorted(_data_files(place))
     if not files:
         raise FileError("there are no files in this folder", path=path)
     try:
@@ -86,37 +112,46 @@ def is_parquet(path: str) -> bool:
         raise FileError(error.strerror or str(error), path=str(files[0])) from None
 
 
-def _is_data(path: Path) -> bool:
-    """False of folders, and of the marks and checksums that Spark leaves beside its files."""
-    return path.is_file() and not path.name.startswith(("_", "."))
+def literal(path: str) -> str:
+    """A local path as Spark's readers take it, which find patterns in it: [1], {a,b}, *."""
+    return path if "://" in path else _PATTERN.sub(r"\\\g<0>", path)
+
+
+def check_writable(place: str) -> None:
+    """Make a local folder, and raise OutputError if nothing can be written there.
+
+    Asked beforehand: Spark finds out late, and says so in hundreds of lines.
+    """
+    if "://" in place:
+        return
+    try:
+        Path(place).mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise OutputError(f"cannot write {place}: {error.strerror or error}") from None
+
+
+def _data_files(folder: Path) -> Iterator[Path]:
+    """Without what Spark passes over: marks, checksums and logs, in folders of such names too."""
+    for path in folder.rglob("*"):
+        if not any(map(_is_hidden, path.relative_to(folder).parts)) and path.is_file():
+            yield path
+
+
+def _is_hidden(part: str) -> bool:
+    # A folder _day=1 is a partition.
+    return part.startswith(".") or (part.startswith("_") and "=" not in part)
 
 
 def _parquet(session: SparkSession, path: str) -> DataFrame:
     try:
-        return session.read.parquet(path)
+        return session.read.parquet(literal(path))
     except (PySparkException, Py4JError):
         # What Spark says of it is a trace of many lines.
         raise FileError("Spark cannot read it as Parquet; is it damaged?", path=path) from None
 
 
 def _lines(session: SparkSession, path: str) -> DataFrame:
-    lines = session.read.text(path)
+    lines = session.read.text(literal(path))
     return lines.where(lines[LINE].rlike(r"\S"))
-
-
-def _subscriptions(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        rows = [_subscription(line) for line in batch.column(0).to_pylist()]
-        columns = zip(*rows, strict=True) if rows else ([], [])
-        yield pa.record_batch([pa.array(each, pa.string()) for each in columns], schema=_SCHEMA)
-
-
-def _subscription(line: str) -> tuple[str | None, str]:
-    """Id and text; the filter of a line may be text, or the JSON form of a filter."""
-    try:
-        read = msgspec.json.decode(line, type=_Line)
-        data = bytes(read.filter)
-        text = msgspec.json.decode(data, type=str) if data.startswith(b'"') else str(decode(data))
-    except (msgspec.DecodeError, UnicodeError, RecursionError, FilterError):
-        return None, line
-    return str(read.subscription), text

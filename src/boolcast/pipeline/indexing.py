@@ -62,6 +62,7 @@ def build_index(
     store: Place,
     *,
     order: str | None = None,
+    problem: str | None = None,
     buckets: int | None = None,
     statistics: Statistics | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -71,6 +72,8 @@ def build_index(
     Columns `subscription` (the id) and `filter` (its text), both strings; others are ignored.
     Rows of the same id with equal filters count once. With different filters all of them are
     rejected, unless `order` names a column whose greatest value tells which one counts.
+    `problem` names a column of strings: where it is not null the row is rejected for that reason,
+    so that what could not be read before this job is among the rejects as well.
 
     Subscriptions are spread over buckets by their ids, one task each; `buckets` saves the
     count of rows that tells how many. `statistics` of events help to choose what to index.
@@ -78,7 +81,7 @@ def build_index(
     Raises UsageError for columns that are missing or of another type. Raises StoreError if the
     version cannot be written; the one before is then still the current one.
     """
-    rows = _rows(subscriptions, ("subscription", "filter"), order)
+    rows = _rows(subscriptions, ("subscription", "filter"), order, problem)
     if buckets is None:
         buckets = max(1, -(-rows.count() // SEGMENT_ROWS))
     elif buckets < 1:
@@ -92,6 +95,7 @@ def apply_changes(
     store: Place,
     *,
     order: str | None = None,
+    problem: str | None = None,
     statistics: Statistics | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> IndexReport:
@@ -107,9 +111,9 @@ def apply_changes(
     """
     place = open_store(store)
     if "operation" in changes.columns:
-        rows = _rows(changes, ("subscription", "filter", "operation"), order)
+        rows = _rows(changes, ("subscription", "filter", "operation"), order, problem)
     else:
-        rows = _rows(changes, ("subscription", "filter"), order)
+        rows = _rows(changes, ("subscription", "filter"), order, problem)
         is_deletion = rows["filter"].isNull()
         rows = rows.withColumn("operation", F.when(is_deletion, DELETE).otherwise(UPSERT))
 
@@ -119,9 +123,12 @@ def apply_changes(
     return _publish(rows, place, index_before, limits, statistics)
 
 
-def _rows(frame: DataFrame, names: Sequence[str], order: str | None) -> DataFrame:
-    """The columns, and `superseded`: true of a row if another of its id comes later."""
-    for name in names:
+def _rows(
+    frame: DataFrame, names: Sequence[str], order: str | None, problem: str | None
+) -> DataFrame:
+    """The columns as `resolve` has them: with `problem` if there is one, and `superseded`."""
+    chosen = {name: name for name in names} | ({} if problem is None else {"problem": problem})
+    for name in chosen.values():
         check_string(frame, name)
     superseded: Column = F.lit(False)
     if order is not None:
@@ -132,7 +139,7 @@ def _rows(frame: DataFrame, names: Sequence[str], order: str | None) -> DataFram
         ids = named(frame, "subscription")
         superseded = F.rank().over(Window.partitionBy(ids).orderBy(last_first)) > 1
     return by_place(frame).select(
-        *(named(frame, name).cast("string").alias(name) for name in names),
+        *(named(frame, each).cast("string").alias(name) for name, each in chosen.items()),
         superseded.alias("superseded"),
     )
 

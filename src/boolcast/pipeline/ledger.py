@@ -13,7 +13,9 @@ alike. A batch comes into being when its manifest is put, after all that it name
 manifests first and nothing that they do not name, so it sees a batch whole or not at all. Spark
 gives a batch the same id and the same events when it repeats it: the repetition finds the
 manifest and is done. Of two drivers at the same batch one puts the manifest, and the other's files
-do not count.
+do not count. An id alone does not tell a repetition: a checkpoint that was put back to an earlier
+state gives the ids of published batches to new events. So the manifest also holds a fingerprint of
+what the checkpoint says of the batch, and a batch that has another one is refused.
 
 Files of a batch that its manifest does not name are left from attempts that failed. They are
 deleted when the next batch begins: nobody can publish them any more, and no reader knows them.
@@ -23,12 +25,14 @@ Files of a batch without a manifest are left alone, somebody may yet publish the
 import os
 import re
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from typing import Final, TypeVar
 
 import msgspec
 
 from boolcast.errors import OutputError, StreamError
 from boolcast.matching.store import Store
+from boolcast.model.schemas import Schema
 
 MATCHES: Final = "matches"
 DEAD_LETTERS: Final = "dead_letters"
@@ -46,7 +50,8 @@ Result = TypeVar("Result")
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """Whose output this is; `checkpoint` is a random name that the checkpoint bears too.
 
-    The schemas are Spark's, as JSON: of the events at the first start, and of both tables.
+    `events`, `matches` and `dead_letters` are schemas of Spark, as JSON: of the events at the
+    first start, and of both tables. `schema` is Boolcast's, which outputs of old do not tell.
     """
 
     format: int = FORMAT
@@ -58,6 +63,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     events: str
     matches: str
     dead_letters: str
+    schema: Schema | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class DataFile(msgspec.Struct, frozen=True):
@@ -72,7 +78,8 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """A published batch: the version that matched it, its counts, and its files.
 
     `started` is in seconds since 1970, `seconds` what the batch took up to its publication,
-    `warnings` what was wrong with versions of the index that had to be passed over.
+    `warnings` what was wrong with versions of the index that had to be passed over, `offsets`
+    the fingerprint of its events (`batch_offsets`), which outputs of old do not know.
     """
 
     batch: int
@@ -83,6 +90,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     matches: tuple[DataFile, ...]
     dead_letters: tuple[DataFile, ...]
     warnings: tuple[str, ...] = ()
+    offsets: str | None = None
 
     @property
     def match_count(self) -> int:
@@ -117,12 +125,16 @@ class Ledger:
         """Whose output this is; None if nobody's yet."""
         return self._read(_IDENTITY, Identity)
 
-    def claim(self, identity: Identity) -> Identity:
-        """Make the output this stream's, if it is nobody's; gives whose it is then."""
-        self._put(_IDENTITY, identity)
+    def claim(self, identity: Identity) -> tuple[Identity, bool]:
+        """Make the output this stream's, if it is nobody's; gives whose it is, and if this did."""
+        is_new = self._put(_IDENTITY, identity)
         known = self.identity()
         assert known is not None
-        return known
+        return known, is_new
+
+    def release(self) -> None:
+        """Make the output nobody's again, because the stream that claimed it did not start."""
+        self._attempt("change", lambda: self.store.delete(_IDENTITY))
 
     def batches(self) -> list[int]:
         """The ids of the published batches, in order."""
@@ -211,6 +223,16 @@ def checkpoint_name(checkpoint: Store) -> str:
     known = _read(checkpoint, _CHECKPOINT_IDENTITY, _CheckpointIdentity)
     assert known is not None
     return known.checkpoint
+
+
+def batch_offsets(checkpoint: Store, batch: int) -> str:
+    """A fingerprint of the events of a batch that Spark has begun.
+
+    Spark writes the offsets of a batch down before it begins, once, and repeats it by them. The
+    time is among them, so that no two are alike, even where a source only counts its batches.
+    """
+    data = _attempt(checkpoint, "read", lambda: checkpoint.get(f"offsets/{batch}"))
+    return sha256(data).hexdigest()
 
 
 def file_names(table: str, batch: int) -> Iterator[str]:

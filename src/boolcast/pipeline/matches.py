@@ -4,14 +4,24 @@ The version is chosen when the function is called and pinned in the plan: whatev
 before the DataFrame is computed, or computed again, does not change it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    CalendarIntervalType,
+    DataType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    YearMonthIntervalType,
+)
 
 from boolcast.errors import UsageError
 from boolcast.matching.catalog import Index, Part, index_of
@@ -72,9 +82,11 @@ def match(  # noqa: PLR0913 - options, all by name
     `memory` bytes of the index at a time, and one segment at least. Raises UsageError, and
     StoreError if there is no such index.
     """
-    task, column = _form(form)
-    frame, visit = planned(events, store, event_id, version, json, schema, memory)
-    output = StructType([_id_field(events, event_id, {column.name}), column])
+    task, column = form_of(form)
+    frame, visit = planned(
+        events, store, event_id=event_id, version=version, json=json, schema=schema, memory=memory
+    )
+    output = StructType([id_field(events, event_id, {column.name}), column])
     return frame.mapInArrow(partial(task, visit=visit), output)
 
 
@@ -91,8 +103,10 @@ def match_rejects(
 
     Columns: the event's id, `event` (the JSON text, null where events are columns), `error`.
     """
-    frame, visit = planned(events, store, event_id, version, json, schema, MEMORY)
-    output = StructType([_id_field(events, event_id, {"event", "error"}), *_PROBLEM])
+    frame, visit = planned(
+        events, store, event_id=event_id, version=version, json=json, schema=schema, memory=MEMORY
+    )
+    output = StructType([id_field(events, event_id, {"event", "error"}), *_PROBLEM])
     visit = visit._replace(with_problems=True)
     return frame.mapInArrow(partial(find_problems, visit=visit), output)
 
@@ -112,10 +126,12 @@ def match_with_rejects(  # noqa: PLR0913 - as `match`
 
     Where `error` is null the row is a match, else a malformed event without subscriptions.
     """
-    task, column = _form(form)
-    frame, visit = planned(events, store, event_id, version, json, schema, memory)
+    task, column = form_of(form)
+    frame, visit = planned(
+        events, store, event_id=event_id, version=version, json=json, schema=schema, memory=memory
+    )
     taken = {column.name, "event", "error"}
-    output = StructType([_id_field(events, event_id, taken), column, *_PROBLEM])
+    output = StructType([id_field(events, event_id, taken), column, *_PROBLEM])
     return frame.mapInArrow(partial(task, visit=visit._replace(with_problems=True)), output)
 
 
@@ -132,7 +148,9 @@ def count_matches(
 
     They are counted where they are found: far cheaper than to move and group the matches.
     """
-    frame, visit = planned(events, store, None, version, json, schema, memory)
+    frame, visit = planned(
+        events, store, event_id=None, version=version, json=json, schema=schema, memory=memory
+    )
     places = frame.mapInArrow(partial(count_places, visit=visit), "place long, matches long")
     summed = places.groupBy("place").agg(F.sum("matches").alias("matches"))
     return summed.mapInArrow(partial(name_places, visit=visit), COUNTS)
@@ -141,7 +159,8 @@ def count_matches(
 _PROBLEM: Final = (StructField("event", StringType()), StructField("error", StringType()))
 
 
-def _form(form: Form) -> tuple[Task, StructField]:
+def form_of(form: Form) -> tuple[Task, StructField]:
+    """What `FORMS` has of a form. Raises UsageError."""
     if form not in FORMS:
         raise UsageError(f"the form is one of {', '.join(map(repr, FORMS))}, and not {form!r}")
     return FORMS[form]
@@ -150,6 +169,7 @@ def _form(form: Form) -> tuple[Task, StructField]:
 def planned(
     events: Events,
     store: Place,
+    *,
     event_id: str | None,
     version: int | None,
     json: str | None,
@@ -178,7 +198,30 @@ def groups_of(index: Index, memory: int) -> tuple[tuple[Part, ...], ...]:
     return tuple(map(tuple, groups))
 
 
-def _id_field(events: Events, event_id: str, taken: set[str]) -> StructField:
-    if event_id in taken:
+def id_field(events: Events, event_id: str, taken: Collection[str]) -> StructField:
+    """The event's id as a column beside those of the names that are taken. Raises UsageError."""
+    # As Spark looks names up: without regard to case.
+    if event_id.casefold() in taken:
         raise UsageError(f"the event's id cannot be called {event_id!r}: rename that column")
-    return StructField(event_id, type_of(frame_of(events), event_id))
+    kind = type_of(frame_of(events), event_id)
+    if not _can_travel(kind):
+        raise UsageError(
+            f"the event's id {event_id!r} is of type {kind.simpleString()}, which cannot travel "
+            "to Python: cast it to a string"
+        )
+    return StructField(event_id, kind)
+
+
+def _can_travel(kind: DataType) -> bool:
+    """False of what Spark has no type of Arrow for."""
+    match kind:
+        case YearMonthIntervalType() | CalendarIntervalType():
+            return False
+        case ArrayType():
+            return _can_travel(kind.elementType)
+        case MapType():
+            return _can_travel(kind.keyType) and _can_travel(kind.valueType)
+        case StructType():
+            return all(_can_travel(field.dataType) for field in kind.fields)
+        case _:
+            return True

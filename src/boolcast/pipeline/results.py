@@ -10,9 +10,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from boolcast.errors import StreamError
+from boolcast.errors import StreamError, UsageError
 from boolcast.matching import snapshots
 from boolcast.matching.store import FolderStore, Place, Store
+from boolcast.pipeline.files import literal
 from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, Batch, Ledger
 from boolcast.pipeline.stores import open_store
 
@@ -49,8 +50,11 @@ def collect(store: Place, keep: int, *, streams: Sequence[Place] = ()) -> None:
 
     `streams` are the outputs of the streams over this index. A batch that is not finished is
     matched again with the version that it began with, so from the oldest such version on all are
-    kept. Raises StoreError if a manifest to be kept cannot be read.
+    kept. Raises UsageError if `keep` is less than 1, StoreError if a manifest to be kept cannot
+    be read.
     """
+    if keep < 1:
+        raise UsageError(f"at least one version is kept, and not {keep}")
     index = open_store(store)
     # Before the streams are asked: what they take up from now on is no older.
     oldest = max(snapshots.versions(index), default=0)
@@ -68,7 +72,7 @@ def _read(session: SparkSession, ledger: Ledger, table: str) -> DataFrame:
     if not names:
         return session.createDataFrame([], schema)
     if isinstance(ledger.store, FolderStore):
-        paths = [str(ledger.store.path(name).absolute()) for name in names]
+        paths = [literal(str(ledger.store.path(name).absolute())) for name in names]
         return session.read.schema(schema).parquet(*paths)
     listed = session.createDataFrame([(name,) for name in names], "name string")
     return listed.mapInArrow(_Reader(ledger.store), schema)

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's use
 from boolcast.errors import UsageError
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.distributions import COUNTS, EVENTS, MALFORMED, count_values, to_bins
+from boolcast.pipeline.files import check_writable
 from boolcast.pipeline.profiles import PROFILES, attributes_of, predicates_of, profile
 from boolcast.pipeline.selectivities import MATCHES, counted_predicates
 from boolcast.pipeline.travel import Events, frame_of
@@ -38,11 +39,12 @@ def write_statistics(
     `events` are as for `match`, every column an attribute, or JSON in the column that `json`
     names; `subscriptions` has the columns `subscription` and `filter`. Statistics that are
     there already are replaced. Malformed events and filters that cannot be read are left out,
-    and counted. Raises UsageError.
+    and counted. Raises UsageError, OutputError if nothing can be written there.
     """
     given = subscriptions if events is None else frame_of(events)
     if given is None:
         raise UsageError("statistics need events, subscriptions, or both")
+    check_writable(place)
     session = given.sparkSession
     counts = (
         session.createDataFrame([], COUNTS)

@@ -14,20 +14,30 @@ from threading import Event
 from time import monotonic, sleep, time
 from typing import Final, NoReturn, cast
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError
-from boolcast.matching.store import Place
+from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError, UsageError
+from boolcast.matching.store import Place, Store
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.claims import Settings, check_columns, claim
+from boolcast.pipeline.claims import BEGIN_ANEW, Settings, check_columns, claim
 from boolcast.pipeline.delivery import EVENTS, REPORT, Delivery
-from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, Batch, DataFile, Ledger
+from boolcast.pipeline.ledger import (
+    DEAD_LETTERS,
+    MATCHES,
+    Batch,
+    DataFile,
+    Ledger,
+    batch_offsets,
+)
 from boolcast.pipeline.matches import MEMORY
 from boolcast.pipeline.serving import Serving
 from boolcast.pipeline.stores import open_store
 from boolcast.pipeline.visits import Form
+
+_LONGEST_TRIGGER: Final = 1e9
 
 
 def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the user's
@@ -55,6 +65,9 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
     Raises UsageError, StoreError if there is no index yet, StreamError if the checkpoint and the
     output belong to another stream, OutputError if they cannot be written.
     """
+    # Also NaN fails, and what Spark cannot count in microseconds.
+    if trigger is not None and not 0 <= trigger <= _LONGEST_TRIGGER:
+        raise UsageError(f"the trigger is None or a number of seconds, and not {trigger}")
     settings = Settings(
         store=open_store(store),
         event_id=event_id,
@@ -67,14 +80,20 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
     check_columns(events, settings, serving.newest())
     ledger = Ledger(open_store(output))
     place = open_store(checkpoint)
-    claim(ledger, events.schema, settings, place)
-    job = _Job(settings, serving, ledger)
+    is_new = claim(ledger, events.schema, settings, place)
+    job = _Job(settings, serving, ledger, place)
     writer = events.writeStream.foreachBatch(job.run).option("checkpointLocation", str(place))
     if trigger is None:
         writer = writer.trigger(availableNow=True)
     else:
         writer = writer.trigger(processingTime=f"{int(trigger * 1000)} milliseconds")
-    return MatchStream(writer.start(), job)
+    try:
+        return MatchStream(writer.start(), job)
+    except Exception:
+        # Nothing was begun, so the settings may yet change.
+        if is_new:
+            ledger.release()
+        raise
 
 
 class MatchStream:
@@ -119,14 +138,16 @@ class MatchStream:
         self.wait()
 
 
-class _Stopping(Exception):  # noqa: N818 - no error: what keeps Spark from beginning a batch
+class _Stopping(Exception):  # noqa: N818 - no error: what keeps Spark from going on
     pass
 
 
 class _Job:
     """What Spark calls for every batch, one at a time."""
 
-    def __init__(self, settings: Settings, serving: Serving, ledger: Ledger) -> None:
+    def __init__(
+        self, settings: Settings, serving: Serving, ledger: Ledger, checkpoint: Store
+    ) -> None:
         self.published: deque[Batch] = deque()
         self.stopping = Event()
         self.is_working = False
@@ -134,6 +155,7 @@ class _Job:
         self._settings = settings
         self._serving = serving
         self._ledger = ledger
+        self._checkpoint = checkpoint
 
     def run(self, events: DataFrame, batch: int) -> None:
         self.is_working = True
@@ -144,7 +166,11 @@ class _Job:
         except BoolcastError as error:
             self.failure = error
             raise
-        except PySparkException as error:
+        except (PySparkException, Py4JJavaError) as error:
+            if self.stopping.is_set() and _cause(error) is None:
+                # Spark searches what is raised here for its own interruption, by a pattern that
+                # overflows Java's stack on a long text; and nobody wants to read a thousand lines.
+                raise _Stopping from None
             self.explain(error)
         finally:
             self.is_working = False
@@ -153,7 +179,10 @@ class _Job:
         started, start = time(), monotonic()
         if batch:
             self._leave(batch - 1)
-        if self._ledger.batch(batch) is not None:
+        offsets = batch_offsets(self._checkpoint, batch)
+        known = self._ledger.batch(batch)
+        if known is not None:
+            self._check_repetition(known, offsets)
             return
         version = self._serving.bind(self._ledger, batch)
         frame, visit = self._settings.plan(events, version)
@@ -182,8 +211,10 @@ class _Job:
                 matches=tuple(files[MATCHES]),
                 dead_letters=tuple(files[DEAD_LETTERS]),
                 warnings=self._serving.warnings(),
+                offsets=offsets,
             )
         )
+        self._check_repetition(published, offsets)
         self.published.append(published)
 
     def _leave(self, batch: int) -> None:
@@ -192,11 +223,21 @@ class _Job:
             raise StreamError(
                 f"the checkpoint has done batch {batch}, and the output {self._ledger.store} lacks "
                 "it: it belongs to another output, or the batch was deleted there. Go on with the "
-                "output as it was, or begin with a new checkpoint and a new output"
+                f"output as it was, {BEGIN_ANEW}"
             )
         self._ledger.clean(batch)
 
-    def explain(self, error: PySparkException) -> NoReturn:
+    def _check_repetition(self, published: Batch, offsets: str) -> None:
+        """Raise StreamError if these are other events than those published under the id."""
+        if published.offsets not in (None, offsets):
+            raise StreamError(
+                f"batch {published.batch} is published in {self._ledger.store} with other events "
+                f"than the checkpoint {self._checkpoint} has for it: the checkpoint is older than "
+                "the output, or parts of it were deleted. Put the checkpoint back as it was when "
+                f"the stream ended, {BEGIN_ANEW}"
+            )
+
+    def explain(self, error: PySparkException | Py4JJavaError) -> NoReturn:
         """Raise the error of Boolcast that is behind one of Spark's, if there is any."""
         if self.failure is None:
             self.failure = _cause(error)
@@ -214,7 +255,7 @@ _UNREADABLE: Final = re.compile(
 )
 
 
-def _cause(error: PySparkException) -> BoolcastError | None:
+def _cause(error: PySparkException | Py4JJavaError) -> BoolcastError | None:
     """What a task ended with, of which only the text comes back: ours, a bad file, a full disk."""
     text = str(error)
     found = _CAUSE.search(text)
