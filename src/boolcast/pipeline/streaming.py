@@ -89,11 +89,11 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
         writer = writer.trigger(processingTime=f"{int(trigger * 1000)} milliseconds")
     try:
         return MatchStream(writer.start(), job)
-    except Exception:
+    except (PySparkException, Py4JJavaError) as error:
         # Nothing was begun, so the settings may yet change.
         if is_new:
             ledger.release()
-        raise
+        job.explain(error)
 
 
 class MatchStream:
