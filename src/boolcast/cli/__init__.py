@@ -4,7 +4,7 @@
 files, standard input and gzip line by line, `subscriptions` what stands in such lines,
 `reports` says what is wrong with them, `output` writes text and JSON, `tables` tables. What a
 command needs heavy imports for is in a module of its own: `bench_report`, `spark_report`,
-`backtest_report`, `simulate_report`. `tour` is the text of
+`backtest_report`, `simulate_report`, `reproduce_report`. `tour` is the text of
 `boolcast demo`, kept apart because it imports rich and the workloads.
 
 Nothing that takes long to import is imported before a command needs it: `boolcast --help`

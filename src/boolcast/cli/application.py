@@ -12,6 +12,7 @@ from boolcast.cli.explain import explain
 from boolcast.cli.index import index
 from boolcast.cli.match import match
 from boolcast.cli.output import write
+from boolcast.cli.reproduce import reproduce
 from boolcast.cli.simulate import simulate
 from boolcast.cli.stream import stream
 
@@ -67,6 +68,7 @@ def boolcast(
       boolcast simulate --seeds 1..1000
       boolcast demo
       boolcast bench match
+      boolcast reproduce unsubscription
 
     \b
     Exit codes of all commands:
@@ -80,3 +82,4 @@ for command in (check, explain, match, stream, backtest, simulate, demo):
     application.command()(command)
 application.add_typer(index)
 application.add_typer(bench)
+application.add_typer(reproduce)
