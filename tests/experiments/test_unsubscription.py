@@ -111,7 +111,8 @@ def test_a_fault_of_delivery_is_found(fault):
     groups = Groups(SMALL, seed=6)
     deliveries = Deliveries(groups, seed=6)
     event = Event(group=1, x=400_000)
-    wanting, others = [], []
+    wanting: list[int] = []
+    others: list[int] = []
     for number in range(SMALL.subscriptions):
         is_wanting = groups.filter_of(number).accepts(event)
         (wanting if is_wanting else others).append(number)
