@@ -231,10 +231,6 @@ Result = tuple[str, float | RunFigures]
 
 
 def _results(waiting: Sequence[Setting], cores: int) -> Iterator[Result]:
-    if cores <= 1:
-        for setting in waiting:
-            yield setting.label, run(setting)
-        return
     context = multiprocessing.get_context("spawn")
     told: SimpleQueue[Result] = context.SimpleQueue()
     left = list(waiting)[::-1]
