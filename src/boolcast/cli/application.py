@@ -12,6 +12,7 @@ from boolcast.cli.explain import explain
 from boolcast.cli.index import index
 from boolcast.cli.match import match
 from boolcast.cli.output import write
+from boolcast.cli.reproduce import reproduce
 from boolcast.cli.simulate import simulate
 from boolcast.cli.stream import stream
 
@@ -68,6 +69,7 @@ def boolcast(
       boolcast demo
       boolcast demo spark
       boolcast bench match
+      boolcast reproduce unsubscription
 
     \b
     Exit codes of all commands:
@@ -82,3 +84,4 @@ for command in (check, explain, match, stream, backtest, simulate):
 application.add_typer(demo)
 application.add_typer(index)
 application.add_typer(bench)
+application.add_typer(reproduce)

@@ -229,7 +229,7 @@ class Metrics(Observer):
             largest_table=self._largest_table,
             triggered=self._triggered.total(),
             forwards=self._kinds["Publish"],
-            false_positives=self._false_positives(),
+            false_positives=sum(self.wasted_hops().values()),
         )
 
     def _summary_of_delays(self) -> Delays:
@@ -239,10 +239,11 @@ class Metrics(Observer):
         p50, p99 = np.quantile(delays, [0.5, 0.99])
         return Delays(len(delays), float(delays.mean()), float(p50), float(p99))
 
-    def _false_positives(self) -> int:
+    def wasted_hops(self) -> dict[PublicationId, int]:
+        """How many links each event has crossed in vain."""
         parents: dict[BrokerId, dict[BrokerId, BrokerId]] = {}
-        wasted = 0
-        for travel in self._travels.values():
+        wasted: dict[PublicationId, int] = {}
+        for publication, travel in self._travels.items():
             up = parents.get(travel.origin)
             if up is None:
                 up = parents[travel.origin] = self._parents(travel.origin)
@@ -253,7 +254,7 @@ class Metrics(Observer):
                     needed.add(at)
                     at = up[at]
             # A repeat after a crash is no false positive, and may make fewer hops than needed.
-            wasted += max(travel.hops - len(needed), 0)
+            wasted[publication] = max(travel.hops - len(needed), 0)
         return wasted
 
     def _parents(self, origin: BrokerId) -> dict[BrokerId, BrokerId]:

@@ -179,16 +179,25 @@ class Simulation:
         else:
             self._wishes[broker].waiting.append(request)
 
-    def set_up(self, requests: Iterable[tuple[BrokerId, Request]], limit: float = 3_600.0) -> bool:
+    def set_up(
+        self,
+        requests: Iterable[tuple[BrokerId, Request]],
+        limit: float = 3_600.0,
+        *,
+        spacing: float = 0.0,
+    ) -> bool:
         """Carry out requests at no cost, one after the other; False if that never came to rest.
 
-        For what is there when the clock starts.
+        For what is there when the clock starts. Without `spacing`, in seconds, all are made in
+        the same moment, and a broker hears those from near before those from afar.
         """
         for process in self.processes.values():
             process.tariff = Tariff(FREE)
         self.timeline.run(self.now)
         for broker, request in requests:
             self.request(broker, request)
+            if spacing:
+                self.timeline.run(self.now + spacing)
         is_at_rest = self.settle(limit)
         if self._shared is not None:
             self._shared.merge()

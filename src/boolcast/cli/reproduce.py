@@ -1,0 +1,98 @@
+"""`boolcast reproduce`: the papers' experiments, run again."""
+
+from typing import Annotated
+
+import typer
+
+from boolcast.cli.exit_codes import ExitCode
+from boolcast.cli.options import AsJson
+from boolcast.errors import UsageError
+
+reproduce = typer.Typer(
+    name="reproduce", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+
+
+@reproduce.callback()
+def experiments() -> None:
+    """Run the papers' experiments again, and hold them against what the papers say.
+
+    \b
+    Examples:
+      boolcast reproduce unsubscription --scale 0.0625
+      boolcast reproduce unsubscription --output unsubscription
+
+    \b
+    Exit codes:
+      0  all checks hold
+      1  some do not
+      2  the usage is wrong, or a file cannot be written
+    """  # noqa: D301 - \b keeps the lines of a paragraph apart
+
+
+@reproduce.command()
+def unsubscription(
+    part: Annotated[
+        str,
+        typer.Option(
+            "--part",
+            metavar="LIST",
+            help="Some of x2 (benefit of covering), x3 (main comparison), x4 (number of removals), "
+            "x5 (covering degree), x6 (threshold), x9 (clusters), or all.",
+        ),
+    ] = "all",
+    scale: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            min=0.001,
+            max=1.0,
+            help="Of the paper's 80,000 subscriptions; all but x3 never have more than a sixth.",
+        ),
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Draws the workload.")] = 1,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write figures and plots; runs that are there already are not run again.",
+        ),
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many runs at a time; all cores.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Incremental unsubscription against bursts of subscriptions (P4), in virtual time.
+
+    49 brokers, and subscriptions to groups that cover many smaller ones each. Some of the large
+    ones go: with active covering all that they covered must be told, and events wait. The checks
+    are those of docs/experiments/unsubscription.md, from 5,000 subscriptions on (--scale 0.0625).
+
+    \b
+      FOLDER/figures.json      all that was measured, and the checks
+      FOLDER/brokers.parquet   brokers A to E of each run
+      FOLDER/curves.parquet    delay and queue over virtual time
+      FOLDER/x3.svg ...        plots, if matplotlib is there: pip install 'boolcast[report]'
+
+    The whole takes an hour on two cores.
+    """  # noqa: D301 - \b keeps the lines of a paragraph apart
+    from boolcast.cli import reproduce_report  # noqa: PLC0415 - numba and rich
+    from boolcast.experiments.unsubscription import Part  # noqa: PLC0415 - as above
+
+    names = [name.strip() for name in part.split(",")]
+    try:
+        parts = list(Part) if names == ["all"] else [Part(name) for name in names]
+    except ValueError:
+        raise UsageError(f"--part takes some of {', '.join(Part)}, or all, not {part!r}") from None
+    holds = reproduce_report.show(
+        list(dict.fromkeys(parts)),
+        scale=scale,
+        seed=seed,
+        output=output,
+        cores=cores,
+        as_json=as_json,
+    )
+    raise typer.Exit(ExitCode.FINE if holds else ExitCode.RESERVATIONS)

@@ -1,0 +1,187 @@
+"""The experiments of P4 on unsubscription: their load, their checker, and a small run."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from boolcast.experiments.unsubscription import (
+    REDUCED,
+    Part,
+    report,
+    reproduce,
+    settings,
+)
+from boolcast.experiments.unsubscription_deliveries import Deliveries
+from boolcast.experiments.unsubscription_run import Setting, run
+from boolcast.experiments.unsubscription_workload import RANGE, Groups, Load
+from boolcast.model.events import Event
+from boolcast.model.identifiers import ClientId, PublicationId
+from boolcast.routing.forms import Forms
+from boolcast.routing.graph import RelationGraph
+
+SMALL = Load(
+    roots=4, degree=80, unsubscriptions=2, warm_up_seconds=8.0, seconds_after=8.0, interval_ms=20.0
+)
+TINY = Load(
+    roots=2, degree=80, unsubscriptions=1, warm_up_seconds=2.0, seconds_after=2.0, interval_ms=40.0
+)
+
+
+def test_the_network_is_the_papers():
+    groups = Groups(SMALL, seed=1)
+    inner = [name for name in groups.topology.brokers if len(name) == 2]
+    assert len(groups.topology.brokers) == 49
+    assert len(inner) == 12
+    assert len(groups.subscribing) + len(groups.publishing) == 32
+    assert set(groups.brokers) <= set(groups.subscribing)
+
+
+@pytest.mark.parametrize(("degree", "matching"), [(80, 42.0), (131, 42.0), (30, 10.0)])
+def test_as_many_children_as_said_accept_an_event(degree, matching):
+    load = Load(roots=6, degree=degree, matching=matching, warm_up_seconds=1, seconds_after=1)
+    groups = Groups(load, seed=3)
+    counts = [
+        sum(
+            groups.filter_of(number).accepts(Event(group=group, x=value))
+            for number in range(load.roots, load.subscriptions)
+        )
+        for group in range(load.roots)
+        for value in range(0, RANGE, RANGE // 10)
+    ]
+    assert np.mean(counts) == pytest.approx(matching, rel=0.1)
+
+
+def test_the_covering_degree_is_that_of_the_load():
+    groups = Groups(SMALL, seed=2)
+    forms = Forms()
+    graph = RelationGraph(forms, adopts_roots=True)
+    for number in groups.order:
+        graph.insert(str(number), forms.of(groups.filter_of(number)))
+    assert sorted(graph.forwarded()) == ["0", "1", "2", "3"]
+    new_roots = [len(graph.remove(str(number)).forward) for number in range(4)]
+    assert new_roots == [80] * 4
+
+
+def test_half_of_the_children_come_before_their_root():
+    groups = Groups(Load(roots=38, degree=100, warm_up_seconds=1, seconds_after=1), seed=4)
+    place = {number: place for place, number in enumerate(groups.order)}
+    children = range(38, groups.load.subscriptions)
+    early = sum(place[number] < place[groups.group_of(number)] for number in children)
+    assert 0.4 < early / len(children) < 0.6
+
+
+def test_clusters_are_two_to_four_brokers():
+    load = Load(roots=20, degree=60, placement="clustered", warm_up_seconds=1, seconds_after=1)
+    groups = Groups(load, seed=5)
+    order = {name: place for place, name in enumerate(groups.subscribing)}
+    for group in range(load.roots):
+        places = {
+            order[groups.brokers[number]] for number in range(group, load.subscriptions, load.roots)
+        }
+        assert 2 <= len(places) <= 4
+        assert max(places) - min(places) <= 3
+
+
+def delivered(groups: Groups, deliveries: Deliveries, event: Event, numbers: list[int]) -> None:
+    publication = PublicationId(f"p{len(numbers)}")
+    deliveries.publishes(0.0, groups.publishing[0], ClientId("publisher"), publication, event)
+    for number in numbers:
+        deliveries.delivers(
+            1.0, groups.brokers[number], ClientId(f"c{number}"), publication, event, (str(number),)
+        )
+
+
+def test_deliveries_are_due_to_whom_the_reference_evaluator_says():
+    groups = Groups(SMALL, seed=6)
+    deliveries = Deliveries(groups, seed=6)
+    event = Event(group=3, x=400_000)
+    wanting = [
+        number for number in range(SMALL.subscriptions) if groups.filter_of(number).accepts(event)
+    ]
+    delivered(groups, deliveries, event, wanting)
+    found = deliveries.figures()
+    assert (found.due, found.came) == (len(wanting), len(wanting))
+    assert not found.missing
+    assert not found.wrong
+
+
+@pytest.mark.parametrize("fault", ["missing", "repeated", "unwanted", "swapped", "after its end"])
+def test_a_fault_of_delivery_is_found(fault):
+    groups = Groups(SMALL, seed=6)
+    deliveries = Deliveries(groups, seed=6)
+    event = Event(group=1, x=400_000)
+    wanting: list[int] = []
+    others: list[int] = []
+    for number in range(SMALL.subscriptions):
+        is_wanting = groups.filter_of(number).accepts(event)
+        (wanting if is_wanting else others).append(number)
+    children = wanting[1:]
+    match fault:
+        case "missing":
+            children = children[1:]
+        case "repeated":
+            children += children[:1]
+        case "unwanted":
+            children += others[:1]
+        case "swapped":
+            children = [children[1], *children[1:]]
+        case "after its end":
+            deliveries.confirms(0.5, groups.brokers[1], ClientId("c1"), "1")
+            children += [1]
+    delivered(groups, deliveries, event, children)
+    found = deliveries.figures()
+    assert bool(found.missing) == (fault in {"missing", "swapped"})
+    assert bool(found.wrong) == (fault != "missing")
+
+
+@pytest.mark.parametrize("part", Part)
+def test_no_experiment_is_smaller_than_ratios_need(part):
+    chosen = settings([part], scale=1.0, seed=1)
+    assert all(each.load.subscriptions >= 5_000 for each in chosen)
+    assert part == Part.X9 or all(each.load.degree >= 80 for each in chosen)
+    assert len({each.label for each in chosen}) == len(chosen)
+    assert REDUCED[part] <= 1.0
+
+
+def test_the_main_comparison_has_the_papers_size():
+    chosen = settings([Part.X3], scale=1.0, seed=1)
+    assert [each.policy for each in chosen] == ["active", "lazy", "packing", "incremental"]
+    for each in chosen:
+        load = each.load
+        assert (load.roots, load.degree, load.unsubscriptions) == (38, 2_100, 20)
+        assert load.subscriptions == 79_838
+        assert (load.interval_ms, load.unsubscription_seconds, each.threshold) == (10.0, 10.0, 0.9)
+        assert not each.configuration.collects_ghosts
+
+
+def test_a_run_that_is_in_the_folder_is_not_run_again(tmp_path):
+    setting = Setting(part="x3", policy="active", load=TINY, seed=1)
+    (first,) = reproduce([setting], cores=1, folder=tmp_path)
+    (again,) = reproduce([setting], cores=1, folder=tmp_path)
+    assert again.processor_seconds == first.processor_seconds
+
+
+@pytest.mark.slow
+def test_incremental_removal_spares_the_core():
+    """A small main comparison: the orders hold, whatever the ratios are at this size."""
+    runs = {
+        policy: run(Setting(part="x3", policy=policy, load=SMALL, seed=1))
+        for policy in ("active", "lazy", "packing", "incremental")
+    }
+    for each in runs.values():
+        assert each.is_at_rest
+        assert (each.deliveries.missing, each.deliveries.wrong) == (0, 0)
+    due = {each.deliveries.due for each in runs.values()}
+    assert len(due) == 1
+    active, incremental = runs["active"], runs["incremental"]
+    assert incremental.triggered < 0.3 * active.triggered
+    assert incremental.peak_queue < active.peak_queue
+    assert incremental.delay_after < active.delay_after
+    assert incremental.mean_table <= active.mean_table <= 1.02 * runs["lazy"].mean_table
+    told = [each.triggered for each in active.core]
+    assert told == sorted(told)
+
+    made = report(list(runs.values()), scale=0.004, seed=1)
+    assert Counter(check.number for check in made.checks) == {1: 1, 2: 3, 3: 2, 4: 2, 5: 1}
+    assert made.checks[0].holds
