@@ -1,0 +1,10 @@
+"""Rewrites that make routing entries smaller.
+
+All of them let more events pass and never fewer: the new entry covers the old one. They are for
+entries that came from neighbours, and for copies that go to neighbours; what a client of this
+broker asked for is matched as it was written (R1).
+
+`estimates` says how many events a tree lets pass, from its leaves; `selectivities` knows the
+leaves, from statistics, and says where it had to guess (`distributions` reads value bins).
+`trees` is a filter with its estimates, and finds what can be pruned from it at which cost.
+"""
