@@ -6,6 +6,7 @@ becomes more general, so a pruned tree is never estimated below the original. An
 put together in any order and grouping: AND within AND is as flat.
 """
 
+import math
 from collections.abc import Iterable
 from functools import reduce
 from typing import Final, NamedTuple
@@ -61,3 +62,26 @@ def of_or(children: Iterable[Estimate]) -> Estimate:
     Estimate(minimum=0.75, average=0.875, maximum=1.0)
     """
     return reduce(either, children, NEVER)
+
+
+class AnyOf:
+    """The share of events that match one of many entries at least, if they are independent.
+
+    Kept as the logarithm of the share that match none; entries that match every event have no
+    such logarithm and are counted.
+    """
+
+    def __init__(self) -> None:
+        self._logarithm = 0.0
+        self._certain = 0
+
+    def add(self, average: float, count: int) -> None:
+        """Take up an entry with that average, or with a count of -1 take it out."""
+        if average >= 1.0:
+            self._certain += count
+        else:
+            self._logarithm += count * math.log1p(-average)
+
+    def share(self) -> float:
+        """Between 0 and 1."""
+        return 1.0 if self._certain else max(-math.expm1(self._logarithm), 0.0)

@@ -8,7 +8,6 @@ Give it entries that came from neighbours and no others (R1). A pruned form is p
 broker that made it: it must not keep other subscriptions from being forwarded.
 """
 
-import math
 from collections.abc import Iterator
 from functools import partial
 from heapq import heapify, heappop, heappush
@@ -20,6 +19,7 @@ from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.expressions import Filter
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.changes import ChangePolicy, Regardless
+from boolcast.optimising.estimates import AnyOf
 from boolcast.optimising.selectivities import Knowledge, Selectivities
 from boolcast.optimising.stopping import Operations, Standing, StoppingRule, cut_off
 from boolcast.optimising.trees import Pruning, Tree, best_pruning, prepared, pruned
@@ -88,8 +88,8 @@ class SelectivityQueue:
         self._entries: dict[SubscriptionId, _Entry] = {}
         self._heap: list[_Queued] = []
         self._tickets = 0
-        self._now = _AnyOf()
-        self._originally = _AnyOf()
+        self._now = AnyOf()
+        self._originally = AnyOf()
         self._predicates = 0
         self._floor = 0
 
@@ -265,25 +265,3 @@ class SelectivityQueue:
     def _clean(self) -> None:
         while self._heap and not self._is_valid(self._heap[0]):
             heappop(self._heap)
-
-
-class _AnyOf:
-    """The share of events that match one of many entries at least, if they are independent.
-
-    Kept as the logarithm of the share that match none; entries that match every event have no
-    such logarithm and are counted.
-    """
-
-    def __init__(self) -> None:
-        self._logarithm = 0.0
-        self._certain = 0
-
-    def add(self, average: float, count: int) -> None:
-        """Take up an entry with that average, or with a count of -1 take it out."""
-        if average >= 1.0:
-            self._certain += count
-        else:
-            self._logarithm += count * math.log1p(-average)
-
-    def share(self) -> float:
-        return 1.0 if self._certain else max(-math.expm1(self._logarithm), 0.0)
