@@ -28,14 +28,14 @@ def known(shares: Mapping[str, float]) -> Selectivities:
 
 
 def tree(text: str, selectivities: Selectivities) -> Tree:
-    return Tree(prepared(parse(text)), selectivities)
+    return Tree.of(prepared(parse(text)), selectivities)
 
 
-def exhausted(start: Tree, selectivities: Selectivities) -> list[Tree]:
+def exhausted(start: Tree) -> list[Tree]:
     """The tree and all that the cheapest prunings make of it, until there is no other."""
     trees = [start]
     while (best := best_pruning(trees[-1])) is not None:
-        trees.append(Tree(pruned(trees[-1], best), selectivities))
+        trees.append(pruned(trees[-1], best))
     return trees
 
 

@@ -49,5 +49,5 @@ def test_the_form_sent_covers_the_original_within_its_degradation(filter, degrad
     verdict = covers(sent, filter)
     assume(not verdict.exhausted)
     assert verdict.holds
-    before, after = (Tree(prepared(each), selectivities).estimate for each in (filter, sent))
+    before, after = (Tree.of(prepared(each), selectivities).estimate for each in (filter, sent))
     assert before.degradation_to(after) <= degradation + 1e-9

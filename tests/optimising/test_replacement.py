@@ -15,6 +15,7 @@ from boolcast.optimising.stopping import (
     Operations,
     StoppingRule,
 )
+from boolcast.optimising.trees import prepared
 from tests.optimising.histories import known, shares_for
 from tests.strategies import events, filters
 
@@ -52,7 +53,7 @@ def test_the_nearest_covering_predicate_takes_the_place():
         "s": "price < 20 and title = 'Emma'",
         "t": "price < 20 and title = 'Ulysses'",
     }
-    assert (run.before.predicates, run.after.predicates, run.after.floor) == (5, 3, 3)
+    assert (run.before.predicates, run.after.predicates, run.floor) == (5, 3, 3)
     assert run.stopped_by is None
 
 
@@ -121,5 +122,6 @@ def test_an_entry_covers_its_original(originals, seen, data):
         assert verdict.holds
         for event in seen:
             assert filter.accepts(event) or not entries[name].accepts(event)
-    left = {leaf for name in entries for leaf in run.changed.get(name, entries[name]).predicates()}
+    forms = [run.changed.get(name, prepared(filter)) for name, filter in entries.items()]
+    left = {leaf for form in forms for leaf in form.predicates()}
     assert not left & {each.replaced for each in run.replacements}

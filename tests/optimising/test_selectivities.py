@@ -10,8 +10,9 @@ from boolcast.matching.counting import CountingMatcher
 from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
 from boolcast.model.values import Kind
 from boolcast.optimising.selectivities import UNKNOWN_SHARE, Selectivities
+from boolcast.optimising.trees import best_pruning
 from boolcast.workloads import Auction
-from tests.optimising.histories import known, read
+from tests.optimising.histories import EVENTS, known, read, tree
 from tests.strategies import predicates
 
 
@@ -19,6 +20,15 @@ def test_a_counted_predicate_has_its_share():
     """P1-T2: 15,000 matches of 100,000 events."""
     counted = Statistics(events=100_000, predicates={"price < 25": 15_000})
     assert Selectivities(counted).share(read("price < 25.0")) == 0.15
+
+
+def test_what_no_event_satisfied_counts_as_half_an_event():
+    """Else, beside a rare title, all others would cost the same: nothing."""
+    rare = known({"title = 'Emma'": 0.0, "price < 99": 0.9, "ending < 24": 0.1})
+    assert rare.share(read("title = 'Emma'")) == 0.5 / EVENTS
+    best = best_pruning(tree("title = 'Emma' and ending < 24 and price < 99", rare))
+    assert best is not None
+    assert best.path == (2,)
 
 
 def test_the_counting_engine_teaches_online():
@@ -102,13 +112,13 @@ SPREAD = Statistics(
         ("price between 20 and 40", 0.4),
         ("price not between 20 and 40", 0.4),
         ("price in (20, 5)", 0.25),
-        ("price > 1e308", 0.0),
+        ("price > 1e308", 0.5 / 200),
         ("price is null", 0.2),
         ("price is not null", 0.8),
         ("title = 'd'", 0.2),
         ("title = 'b'", 0.05),
         ("title > 'b'", 0.35),
-        ("title = 5", 0.0),
+        ("title = 5", 0.5 / 200),
     ],
 )
 def test_the_spread_of_values_stands_in(text, share):

@@ -64,11 +64,11 @@ def merged(
     if not 0 <= imperfection <= 1:
         raise ValueError(f"an imperfection lies between 0 and 1, and this is {imperfection}")
     union = Or(tuple(map(prepared, constituents.values())))
-    tree = Tree(_simplified(union), selectivities)
+    tree = Tree.of(_simplified(union), selectivities)
     perfect = tree.estimate.average
     operations = 0
     while tree.predicates > predicates and (best := best_pruning(tree)) is not None:
-        shorter = Tree(pruned(tree, best), selectivities)
+        shorter = pruned(tree, best)
         if shorter.estimate.average - perfect > imperfection:
             break
         tree = shorter

@@ -33,9 +33,9 @@ def pre_prune(
     """
     if predicates < 0 or not 0 <= degradation <= 1:
         raise ValueError("a number of predicates starts at 0, a degradation lies between 0 and 1")
-    original = tree = Tree(prepared(filter), selectivities)
+    original = tree = Tree.of(prepared(filter), selectivities)
     while tree.predicates > predicates and (best := best_pruning(tree)) is not None:
-        shorter = Tree(pruned(tree, best), selectivities)
+        shorter = pruned(tree, best)
         if original.estimate.degradation_to(shorter.estimate) > degradation:
             break
         tree = shorter

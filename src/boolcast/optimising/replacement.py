@@ -51,12 +51,13 @@ class Replacement(NamedTuple):
 class ReplacementRun(msgspec.Struct, frozen=True, kw_only=True):
     """What a run of replacements did.
 
-    As `PruningRun`, but `before` and `after` count distinct predicates, and their floor is the
-    number of those that no other one covers.
+    As `PruningRun`, but `before` and `after` count distinct predicates, and `floor` is the number
+    of those that no other one covers.
     """
 
     before: Standing
     after: Standing
+    floor: int
     replacements: tuple[Replacement, ...]
     changed: dict[SubscriptionId, Filter]
     stopped_by: StoppingRule | None
@@ -88,7 +89,9 @@ class _Replacing:
         self, entries: Mapping[SubscriptionId, Filter], selectivities: Selectivities
     ) -> None:
         self.selectivities = selectivities
-        self.trees = {name: Tree(prepared(each), selectivities) for name, each in entries.items()}
+        self.trees = {
+            name: Tree.of(prepared(each), selectivities) for name, each in entries.items()
+        }
         self.index = _Index(selectivities)
         self.share = AnyOf()
         for name, tree in self.trees.items():
@@ -104,7 +107,7 @@ class _Replacing:
     def run(self, rules: tuple[StoppingRule, ...]) -> ReplacementRun:
         before = at = self.standing(0)
         for rule in rules:
-            rule.check(before)
+            rule.check(self.floor)
         knowledge = self.selectivities.knowledge(tree.node for tree in self.trees.values())
         done: list[Replacement] = []
         changed: dict[SubscriptionId, Filter] = {}
@@ -121,6 +124,7 @@ class _Replacing:
         return ReplacementRun(
             before=before,
             after=at,
+            floor=self.floor,
             replacements=tuple(done),
             changed=changed,
             stopped_by=stopped_by,
@@ -131,7 +135,6 @@ class _Replacing:
         return Standing(
             operations=operations,
             predicates=len(self.index.holders),
-            floor=self.floor,
             share=self.share.share(),
             original_share=self.original_share,
         )
@@ -159,7 +162,7 @@ class _Replacing:
 
     def replaced(self, name: SubscriptionId, leaf: Leaf, by: Leaf) -> Tree:
         """An entry with one predicate in the place of another."""
-        return Tree(prepared(_with(self.trees[name].node, leaf, by)), self.selectivities)
+        return Tree.of(prepared(_with(self.trees[name].node, leaf, by)), self.selectivities)
 
     def carry_out(self, plan: _Plan) -> tuple[SubscriptionId, ...]:
         """Change all entries that hold the predicate; returns which."""

@@ -3,8 +3,10 @@
 Statistics come from the counting engine, which counts what it matches, or from Spark, which
 counts history; both are `model.statistics`. A predicate that was counted has its share. One that
 was not is estimated by the spread of its attribute's values, else by predicates of the same form
-on the same attribute, else it is taken to hold for every second event. Nothing of that can lose
-an event: it decides only which rewrite comes first. But who prunes by statistics of other data
+on the same attribute, else it is taken to hold for every second event. What no event satisfied
+counts as half an event: with a share of 0 for a rare title, all else in its filter would seem
+worthless, and the rest would be pruned in an order that means nothing. None of that can lose an
+event: it decides only which rewrite comes first. But who prunes by statistics of other data
 prunes blindly, so `Knowledge` says how each predicate came to its share.
 """
 
@@ -93,6 +95,7 @@ class Selectivities:
     def __init__(self, statistics: Statistics) -> None:
         _check(statistics)
         self._statistics = statistics
+        self._least = 0.5 / max(statistics.events, 1)
         self._known: dict[Leaf, _Known] = {}
         self._neighbours: Neighbours | None = None
 
@@ -126,15 +129,15 @@ class Selectivities:
     def _learn(self, predicate: Leaf) -> _Known:
         counted = self._statistics.selectivity(to_text(predicate))
         if counted is not None:
-            return _Known(counted, "counted")
+            return _Known(max(counted, self._least), "counted")
         by_values = share_by_values(predicate, self._statistics)
         if by_values is not None:
-            return _Known(by_values, "values")
+            return _Known(max(by_values, self._least), "values")
         if self._neighbours is None:
             self._neighbours = Neighbours(self._statistics)
         by_neighbours = self._neighbours.share(predicate)
         if by_neighbours is not None:
-            return _Known(by_neighbours, "neighbours")
+            return _Known(max(by_neighbours, self._least), "neighbours")
         return _Known(UNKNOWN_SHARE, "guess")
 
 

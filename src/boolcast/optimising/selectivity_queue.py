@@ -22,19 +22,21 @@ from boolcast.optimising.changes import ChangePolicy, Regardless
 from boolcast.optimising.estimates import AnyOf
 from boolcast.optimising.selectivities import Knowledge, Selectivities
 from boolcast.optimising.stopping import Operations, Standing, StoppingRule, cut_off
-from boolcast.optimising.trees import Pruning, Tree, best_pruning, prepared, pruned
+from boolcast.optimising.trees import Pruning, Tree, best_pruning, floor, prepared, pruned
 
 
 class PruningRun(msgspec.Struct, frozen=True, kw_only=True):
     """What a run of prunings did.
 
-    `changed` are the new forms of the entries that were pruned. `stopped_by` is the rule that
+    `floor` is a number of predicates below which no pruning could have gone. `changed` are the
+    new forms of the entries that were pruned. `stopped_by` is the rule that
     ended it; None: nothing was left to prune. `knowledge` is about the predicates of all
     entries before the run.
     """
 
     before: Standing
     after: Standing
+    floor: int
     changed: dict[SubscriptionId, Filter]
     stopped_by: StoppingRule | None
     knowledge: Knowledge
@@ -91,7 +93,6 @@ class SelectivityQueue:
         self._now = AnyOf()
         self._originally = AnyOf()
         self._predicates = 0
-        self._floor = 0
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -106,7 +107,7 @@ class SelectivityQueue:
         """Take up an entry, or replace it: then what was pruned from the old one is forgotten."""
         if subscription in self._entries:
             self.remove(subscription)
-        tree = Tree(prepared(filter), self._selectivities)
+        tree = Tree.of(prepared(filter), self._selectivities)
         self._put(subscription, tree, best_pruning(tree), *[tree.estimate.average] * 2)
 
     def remove(self, subscription: SubscriptionId) -> None:
@@ -136,7 +137,6 @@ class SelectivityQueue:
         return Standing(
             operations=operations,
             predicates=self._predicates,
-            floor=self._floor,
             share=self._now.share(),
             original_share=self._originally.share(),
         )
@@ -148,8 +148,9 @@ class SelectivityQueue:
         pruning can give.
         """
         before = at = self.standing()
+        lowest = sum(floor(entry.tree) for entry in self._entries.values())
         for rule in rules:
-            rule.check(before)
+            rule.check(lowest)
         knowledge = self._selectivities.knowledge(e.tree.node for e in self._entries.values())
         changed: dict[SubscriptionId, Filter] = {}
         stopped_by: StoppingRule | None = None
@@ -164,14 +165,18 @@ class SelectivityQueue:
             at = after
             changed[subscription] = self.filter_of(subscription)
         return PruningRun(
-            before=before, after=at, changed=changed, stopped_by=stopped_by, knowledge=knowledge
+            before=before,
+            after=at,
+            floor=lowest,
+            changed=changed,
+            stopped_by=stopped_by,
+            knowledge=knowledge,
         )
 
-    def cut_off(self) -> Operations:
-        """The rule that stops at the cut-off, as far as estimates can tell where it is.
+    def forecast(self) -> list[float]:
+        """The expected share of matching events after 0, 1, 2, … prunings, until none is left.
 
-        Prunes a copy of all entries to exhaustion, by the selectivities of now, and costs as
-        much as that.
+        Prunes a copy of all entries, by the selectivities of now, and costs as much as that.
         """
         copy = SelectivityQueue(self._selectivities)
         for subscription, entry in self._entries.items():
@@ -180,7 +185,11 @@ class SelectivityQueue:
         while (cheapest := copy._next()) is not None:
             copy._shorten(cheapest)
             shares.append(copy.standing().share)
-        return Operations(cut_off(shares))
+        return shares
+
+    def cut_off(self) -> Operations:
+        """The rule that stops at the cut-off, as far as a forecast can tell where it is."""
+        return Operations(cut_off(self.forecast()))
 
     def _entry(self, subscription: SubscriptionId) -> _Entry:
         entry = self._entries.get(subscription)
@@ -214,7 +223,6 @@ class SelectivityQueue:
         self._now.add(entry.average, count)
         self._originally.add(entry.original_average, count)
         self._predicates += count * entry.tree.predicates
-        self._floor += count * entry.tree.floor
 
     def _shorten(self, subscription: SubscriptionId) -> None:
         """Do the entry's best pruning."""
@@ -222,7 +230,7 @@ class SelectivityQueue:
         # The one that is queued, even if another would be chosen by now.
         pruning = self._entries[subscription].pruning
         assert pruning is not None
-        shorter = Tree(pruned(entry.tree, pruning), self._selectivities)
+        shorter = pruned(entry.tree, pruning)
         growth = max(shorter.estimate.average - entry.tree.estimate.average, 0.0)
         average = min(entry.average + growth, 1.0)
         self._put(subscription, shorter, best_pruning(shorter), entry.original_average, average)
@@ -231,7 +239,7 @@ class SelectivityQueue:
         """The entry by the selectivities of now."""
         if entry.estimated_by is self._selectivities:
             return entry
-        tree = Tree(entry.tree.node, self._selectivities)
+        tree = Tree.of(entry.tree.node, self._selectivities)
         return entry._replace(
             tree=tree, pruning=best_pruning(tree), estimated_by=self._selectivities
         )

@@ -22,15 +22,13 @@ _NOISE: Final = 1e-12
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """How far pruning has gone.
 
-    `operations` were done in this run. `predicates` are left, counted as often as they occur,
-    and `floor` is the least number of them that any pruning can leave. `share` is the expected
-    share of events that match one entry at least, if entries are independent, and
-    `original_share` what it was when the entries were whole.
+    `operations` were done in this run. `predicates` are left, counted as often as they occur.
+    `share` is the expected share of events that match one entry at least, if entries are
+    independent, and `original_share` what it was when the entries were whole.
     """
 
     operations: int
     predicates: int
-    floor: int
     share: float
     original_share: float
 
@@ -43,8 +41,11 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 class StoppingRule(Protocol):
     """A limit to pruning."""
 
-    def check(self, standing: Standing) -> None:
-        """Before the first operation. Raises PruningTargetError if none could reach the target."""
+    def check(self, floor: int) -> None:
+        """Before the first operation: fewer predicates than `floor` are out of reach.
+
+        Raises PruningTargetError if the rule asks for fewer.
+        """
 
     def admits(self, before: Standing, after: Standing) -> bool:
         """True if the operation that leads from `before` to `after` may be done."""
@@ -59,7 +60,7 @@ class Operations(msgspec.Struct, frozen=True):
         if self.count < 0:
             raise ValueError(f"a number of operations starts at 0, and this is {self.count}")
 
-    def check(self, standing: Standing) -> None:
+    def check(self, floor: int) -> None:
         pass
 
     def admits(self, before: Standing, after: Standing) -> bool:
@@ -80,9 +81,9 @@ class MemoryTarget(msgspec.Struct, frozen=True):
         if self.predicates < 0:
             raise ValueError(f"a number of predicates starts at 0, and this is {self.predicates}")
 
-    def check(self, standing: Standing) -> None:
-        if self.predicates < standing.floor:
-            raise PruningTargetError(self.predicates, standing.floor)
+    def check(self, floor: int) -> None:
+        if self.predicates < floor:
+            raise PruningTargetError(self.predicates, floor)
 
     def admits(self, before: Standing, after: Standing) -> bool:
         del after
@@ -98,7 +99,7 @@ class FalsePositiveBudget(msgspec.Struct, frozen=True):
         if not 0 <= self.share <= 1:
             raise ValueError(f"a share of events lies between 0 and 1, and this is {self.share}")
 
-    def check(self, standing: Standing) -> None:
+    def check(self, floor: int) -> None:
         pass
 
     def admits(self, before: Standing, after: Standing) -> bool:

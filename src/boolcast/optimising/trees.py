@@ -10,21 +10,12 @@ predicates comes first, then the one that stands further left, so that inner pru
 outer ones and runs can be repeated.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, cast
 
 from boolcast.filters.canonical import canonical
-from boolcast.filters.expressions import (
-    And,
-    Constant,
-    Filter,
-    Leaf,
-    Node,
-    Or,
-    conjunction,
-    disjunction,
-)
+from boolcast.filters.expressions import And, Constant, Filter, Leaf, Node, Or
 from boolcast.filters.negation import to_nnf, without_constants
 from boolcast.optimising.estimates import ALWAYS, NEVER, Estimate, both, either, of_and, of_or
 from boolcast.optimising.selectivities import Selectivities
@@ -41,36 +32,52 @@ def prepared(filter: Filter) -> Node:
 class Tree:
     """A part of a prepared filter and its estimate.
 
-    `predicates` counts the leaves, as often as they occur; `floor` is the least number of them
-    that pruning can leave; `size` counts all nodes. `can_shrink`: there is an AND in it.
+    `predicates` counts the leaves, as often as they occur; `size` counts all nodes.
+    `can_shrink`: there is an AND in it.
     """
 
-    __slots__ = ("can_shrink", "children", "estimate", "floor", "node", "predicates", "size")
+    __slots__ = ("can_shrink", "children", "estimate", "node", "predicates", "size")
 
-    def __init__(self, node: Node, selectivities: Selectivities) -> None:
+    def __init__(self, node: Node, children: Sequence["Tree"], estimate: Estimate) -> None:
         self.node = node
-        self.children: tuple[Tree, ...] = ()
+        self.children = children
+        self.estimate = estimate
+        if children:
+            self.predicates: int = sum([child.predicates for child in children])
+            self.size: int = 1 + sum([child.size for child in children])
+            self.can_shrink: bool = isinstance(node, And) or any(c.can_shrink for c in children)
+        else:
+            self.predicates = 0 if isinstance(node, Constant) else 1
+            self.size = 1
+            self.can_shrink = False
+
+    @classmethod
+    def of(cls, node: Node, selectivities: Selectivities) -> "Tree":
+        """The tree of a prepared filter."""
         match node:
-            case And(children) | Or(children):
-                self.children = tuple([Tree(child, selectivities) for child in children])
-                is_and = isinstance(node, And)
-                estimates = [child.estimate for child in self.children]
-                floors = [child.floor for child in self.children]
-                self.estimate: Estimate = of_and(estimates) if is_and else of_or(estimates)
-                self.predicates: int = sum([child.predicates for child in self.children])
-                self.floor: int = min(floors) if is_and else sum(floors)
-                self.size: int = 1 + sum([child.size for child in self.children])
-                self.can_shrink: bool = is_and or any(child.can_shrink for child in self.children)
+            case And(children):
+                return _joined(True, [cls.of(child, selectivities) for child in children])
+            case Or(children):
+                return _joined(False, [cls.of(child, selectivities) for child in children])
             case Constant(value):
-                self.estimate = ALWAYS if value else NEVER
-                self.predicates = self.floor = 0
-                self.size = 1
-                self.can_shrink = False
+                return cls(node, (), ALWAYS if value else NEVER)
             case _:
                 share = selectivities.share(cast("Leaf", node))
-                self.estimate = Estimate(share, share, share)
-                self.predicates = self.floor = self.size = 1
-                self.can_shrink = False
+                return cls(node, (), Estimate(share, share, share))
+
+
+def _joined(is_and: bool, parts: Sequence[Tree]) -> Tree:
+    """The AND or OR of some trees, flat, no sibling twice; a single one is itself."""
+    kind = And if is_and else Or
+    siblings: dict[Node, Tree] = {}
+    for part in parts:
+        for each in part.children if type(part.node) is kind else (part,):
+            siblings[each.node] = each
+    children = tuple(siblings.values())
+    if len(children) == 1:
+        return children[0]
+    estimates = [child.estimate for child in children]
+    return Tree(kind(tuple(siblings)), children, (of_and if is_and else of_or)(estimates))
 
 
 class Pruning(NamedTuple):
@@ -140,18 +147,48 @@ def _others(tree: Tree) -> list[Estimate]:
     return [join(left, right) for left, right in zip(before, reversed(behind), strict=True)]
 
 
-def pruned(tree: Tree, pruning: Pruning) -> Node:
-    """What the pruning leaves of the filter, flat and without repeated siblings."""
-    return prepared(_without(tree.node, pruning.path))
+def pruned(tree: Tree, pruning: Pruning) -> Tree:
+    """What the pruning leaves, flat and without repeated siblings; it shares what is the same."""
+    return _without(tree, pruning.path)
 
 
-def _without(node: Node, path: tuple[int, ...]) -> Node:
-    assert isinstance(node, And | Or)
+def _without(tree: Tree, path: tuple[int, ...]) -> Tree:
     first, *rest = path
-    children = list(node.children)
+    is_and = isinstance(tree.node, And)
+    children = list(tree.children)
     if rest:
         children[first] = _without(children[first], tuple(rest))
     else:
-        assert isinstance(node, And), "a child of an OR is never removed: that would lose events"
+        assert is_and, "a child of an OR is never removed: that would lose events"
         del children[first]
-    return conjunction(children) if isinstance(node, And) else disjunction(children)
+    return _joined(is_and, children)
+
+
+def floor(tree: Tree) -> int:
+    """No pruning leaves fewer predicates than this; it may be that none leaves as few.
+
+    Of an AND one child is left, of an OR something of every alternative, and only alternatives
+    that have a predicate in common can become the same.
+    """
+    return _floor(tree)[0]
+
+
+def _floor(tree: Tree) -> tuple[int, set[Node]]:
+    """The floor, and the predicates of the tree."""
+    if not tree.children:
+        return tree.predicates, {tree.node}
+    parts = [_floor(child) for child in tree.children]
+    if isinstance(tree.node, And):
+        return min(count for count, _ in parts), set().union(*(leaves for _, leaves in parts))
+    groups: list[tuple[int, set[Node]]] = []
+    seen: set[Node] = set()
+    for count, leaves in parts:
+        if seen.isdisjoint(leaves):
+            groups.append((count, leaves))
+        else:
+            related = [group for group in groups if not group[1].isdisjoint(leaves)]
+            groups = [group for group in groups if group[1].isdisjoint(leaves)]
+            counts, sets = zip((count, leaves), *related, strict=True)
+            groups.append((max(counts), set().union(*sets)))
+        seen |= leaves
+    return sum(count for count, _ in groups), seen
