@@ -19,6 +19,8 @@
     │   │   └── ProtocolError       a neighbour broke the protocol between brokers
     │   ├── ConfigurationError      policies of a broker that exclude each other; knows the rule
     │   ├── TopologyError           brokers and links that make no network
+    │   ├── StatisticsError         statistics that contradict themselves
+    │   ├── PruningTargetError      a size that no pruning can reach; knows what can be reached
     │   ├── StoreError              an index in a store that is damaged, or not there
     │   ├── StreamError             a stream whose parts do not belong together
     │   └── FileError               a file of filters, subscriptions or events that cannot be read
@@ -245,6 +247,25 @@ class ConfigurationError(InputError):
 
 class TopologyError(InputError):
     """Brokers and links that make no network; the text says which."""
+
+
+class StatisticsError(InputError):
+    """Statistics of events that contradict themselves, or hold what is no predicate."""
+
+
+class PruningTargetError(InputError):
+    """A number of predicates that no pruning can reach; `floor` is the least there can be."""
+
+    def __init__(self, target: int, floor: int) -> None:
+        super().__init__(target, floor)
+        self.target = target
+        self.floor = floor
+
+    def __str__(self) -> str:
+        return (
+            f"no pruning leaves {self.target:,} predicates or fewer: at least {self.floor:,}"
+            " remain, since every alternative keeps one. Ask for that many, or merge entries first"
+        )
 
 
 class StoreError(InputError):

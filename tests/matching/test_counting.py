@@ -188,3 +188,18 @@ def test_counters_of_one_row_follow_those_of_another():
     statistics = third.statistics()
     assert statistics.events == 30
     assert statistics.predicates == {"q": 12, "r": round(5 * 30 / 20)}
+
+
+def test_the_work_of_an_event():
+    """P1-X5: associations by occurrence, candidates by their minimum, leaves of those."""
+    matcher = CountingMatcher()
+    matcher.add("one", "a = 1 and b = 1")
+    matcher.add("two", "a = 1 and (b = 1 or c = 1)")
+    matcher.add("three", "(a = 1 or b = 1) and (a = 1 or c = 1)")
+    before = matcher.statistics()
+    # The first fulfils a and c: three associations of a, and two of c; one is no candidate.
+    # The second fulfils nothing.
+    work = matcher.work(pa.table({"a": [1, 2], "c": [1, 2]}))
+    assert work == (5 / 2, 2 / 2, 7 / 2)
+    assert matcher.statistics() == before
+    assert matcher.work(pa.table({"a": pa.array([], pa.int64())})) == (0, 0, 0)

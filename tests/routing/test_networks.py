@@ -117,3 +117,23 @@ def test_an_event_that_a_new_link_held_up_goes_everywhere():
     network.heal()
     network.settle()
     assert network.deliveries == [Delivery("c", "s", "e")]
+
+
+def test_an_event_takes_only_the_ways_that_lead_to_somebody():
+    """P1-T1: the hub B2 sends the event to B3, and not to B1."""
+    flood = Configuration(engine="scan", propagation="flood", covering="none")
+    network = Network([("B1", "B2"), ("B2", "B3"), ("B2", "B4")], flood)
+    network.advertise("B4", "P", "a", "x >= 0")
+    network.subscribe("B1", "S1", "s1", "x = 1")
+    network.subscribe("B2", "S2", "s2", "x > 20")
+    network.subscribe("B3", "S3", "s3", "x = 3")
+    network.subscribe("B3", "S3", "s4", "x = 24")
+    network.settle()
+    assert network.table("B4") == ["x = 1", "x = 24", "x = 3", "x > 20"]
+    assert network.holders("S1", "s1") == ["B1", "B2", "B3", "B4"]
+    before = len(network.sent)
+    network.publish("B4", "P", "e24", x=24)
+    network.settle()
+    events = [sent for sent in network.sent[before:] if isinstance(sent.message, Publish)]
+    assert [(sent.sender, sent.receiver) for sent in events] == [("B4", "B2"), ("B2", "B3")]
+    assert network.deliveries == [Delivery("S2", "s2", "e24"), Delivery("S3", "s4", "e24")]

@@ -9,4 +9,6 @@ of them have one processor.
 `unsubscription` has the experiments of P4: which runs there are. `unsubscription_workload` is their
 load, `unsubscription_run` plays one of them in virtual time, `unsubscription_deliveries` sees to it
 that nothing is lost, and `unsubscription_checks` holds the results against the paper.
+
+`pruning` is P1's experiment with one broker.
 """

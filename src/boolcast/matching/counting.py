@@ -14,7 +14,7 @@ This is what the access engine is measured against, and where selectivities are 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, assert_never, cast
+from typing import Any, Final, NamedTuple, assert_never, cast
 
 import numpy as np
 import pyarrow as pa
@@ -47,6 +47,7 @@ from boolcast.matching.kernels.counting import (
     Output,
     Scratch,
     Trees,
+    fulfil,
     match_events,
 )
 from boolcast.matching.numbering import numbered_events
@@ -69,6 +70,18 @@ _NEVER: Final = Inner(False, ())
 
 Tree = Inner | int
 """Leaves are numbers of predicates, or in a shape their places in a row of such numbers."""
+
+
+class Work(NamedTuple):
+    """What one event takes, independent of the machine (P1-X5).
+
+    `associations` of fulfilled predicates with filters are counted up; `candidates` are then
+    looked at, which have so many `leaves` together.
+    """
+
+    associations: float
+    candidates: float
+    leaves: float
 
 
 class CountingMatcher:
@@ -102,6 +115,10 @@ class CountingMatcher:
         return pa.RecordBatchReader.from_batches(
             MATCHES, _matches(self._built(), numbered_events(events))
         )
+
+    def work(self, events: Events) -> "Work":
+        """What it takes to match these events, on average; nothing is learnt from them."""
+        return self._built().work([event for _, event in numbered_events(events)])
 
     def statistics(self) -> Statistics:
         """Events seen, and how many of them satisfied each predicate of a subscription.
@@ -255,7 +272,27 @@ class CountingIndex:
             found, slots = self._output
             yield found[:written], self._numbers[slots[:written]]
 
+    def work(self, events: Sequence[Event]) -> Work:
+        """What matching takes, on average: the two steps again, in numpy and without a result."""
+        encoded = self.predicates.encode(events)
+        starts, slots, counts = self._associations
+        sizes = np.diff(self._trees.leaf_starts.astype(np.int64), append=len(self._trees.leaves))
+        total = np.zeros(3)
+        for event in range(len(events)):
+            count = _fulfil(event, encoded, self.predicates.arrays, self._scratch.fulfilled)
+            hits = np.zeros(len(self._trees.minimums), dtype=np.int64)
+            touched = 0
+            for predicate in self._scratch.fulfilled[:count].tolist():
+                row = slice(int(starts[predicate]), int(starts[predicate + 1]))
+                # A filter stands in a row once, so that no hit is lost.
+                hits[slots[row]] += counts[row]
+                touched += row.stop - row.start
+            candidates = hits >= self._trees.minimums
+            total += touched, candidates.sum(), sizes[candidates].sum()
+        return Work(*(total / max(len(events), 1)).tolist())
 
+
+_fulfil = cast("Callable[..., int]", fulfil)
 _match_events = cast("Callable[..., tuple[int, int]]", match_events)
 
 

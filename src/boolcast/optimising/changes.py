@@ -1,0 +1,61 @@
+"""What becomes of a queued pruning when selectivities have changed since it was queued (P1-B7).
+
+Three ways, from the cheapest to the most careful: prune regardless, tolerate a bounded change,
+or prune only what is still the best.
+"""
+
+from collections.abc import Callable
+from typing import Final, Literal, Protocol
+
+import msgspec
+
+
+class ChangePolicy(Protocol):
+    """Decides about the entry at the top of the queue."""
+
+    def trusts(self, stored: float, current: Callable[[], float], following: float | None) -> bool:
+        """True if the entry may be pruned by the degradation that is stored with it.
+
+        `current` computes it anew; `following` is what is stored with the next entry, None if
+        there is no other. An entry that is not trusted goes back with its current degradation.
+        """
+
+
+class Regardless(msgspec.Struct, frozen=True):
+    """Prune by the stored degradation, as the paper's experiments do: nothing is computed anew."""
+
+    def trusts(self, stored: float, current: Callable[[], float], following: float | None) -> bool:
+        del stored, current, following
+        return True
+
+
+class StillBest(msgspec.Struct, frozen=True):
+    """Prune if the current degradation is still not above that of the next entry."""
+
+    def trusts(self, stored: float, current: Callable[[], float], following: float | None) -> bool:
+        del stored
+        return following is None or current() <= following
+
+
+class Tolerant(msgspec.Struct, frozen=True):
+    """Prune if the degradation has changed by no more than `bound`, up or down."""
+
+    bound: float
+
+    def __post_init__(self) -> None:
+        if not self.bound >= 0:
+            raise ValueError(f"the bound of a change is a number from 0 on, not {self.bound}")
+
+    def trusts(self, stored: float, current: Callable[[], float], following: float | None) -> bool:
+        del following
+        return abs(current() - stored) <= self.bound
+
+
+Change = Literal["regardless", "still-best", "tolerant"]
+
+CHANGES: Final[dict[Change, Callable[[float], ChangePolicy]]] = {
+    "regardless": lambda bound: Regardless(),
+    "still-best": lambda bound: StillBest(),
+    "tolerant": Tolerant,
+}
+"""The three by name; `bound` is for the one that takes it."""

@@ -1,0 +1,127 @@
+"""When to stop pruning: enough operations, enough memory, too many false positives, the cut-off.
+
+A rule is asked before each operation, and knows how things stand before and after it. So a
+budget is never overdrawn, and a target is overshot by no more than one operation.
+
+The cut-off is where pruning turns from a gain into a loss: the share of prunings done exceeds the
+share of the growth of matching events by most (P1-X1). Before it, nearly all of the memory is
+relieved for few events; after it, few predicates cost most events.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import msgspec
+
+from boolcast.errors import PruningTargetError
+
+_NOISE: Final = 1e-12
+"""What the sum of many logarithms may be wrong by: a free pruning stays free."""
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """How far pruning has gone.
+
+    `operations` were done in this run. `predicates` are left, counted as often as they occur.
+    `share` is the expected share of events that match one entry at least, if entries are
+    independent, and `original_share` what it was when the entries were whole.
+    """
+
+    operations: int
+    predicates: int
+    share: float
+    original_share: float
+
+    @property
+    def false_positives(self) -> float:
+        """The expected share of events that match now and match no entry in its original form."""
+        return self.share - self.original_share
+
+
+class StoppingRule(Protocol):
+    """A limit to pruning."""
+
+    def check(self, floor: int) -> None:
+        """Before the first operation: fewer predicates than `floor` are out of reach.
+
+        Raises PruningTargetError if the rule asks for fewer.
+        """
+
+    def admits(self, before: Standing, after: Standing) -> bool:
+        """True if the operation that leads from `before` to `after` may be done."""
+
+
+class Operations(msgspec.Struct, frozen=True):
+    """At most so many operations."""
+
+    count: int
+
+    def __post_init__(self) -> None:
+        if self.count < 0:
+            raise ValueError(f"a number of operations starts at 0, and this is {self.count}")
+
+    def check(self, floor: int) -> None:
+        pass
+
+    def admits(self, before: Standing, after: Standing) -> bool:
+        del before
+        return after.operations <= self.count
+
+
+class MemoryTarget(msgspec.Struct, frozen=True):
+    """Until no more than so many predicates are left, counted as often as they occur.
+
+    A target below the floor is refused before anything is pruned: to prune all there is would
+    cost the most events and still not give what was asked for.
+    """
+
+    predicates: int
+
+    def __post_init__(self) -> None:
+        if self.predicates < 0:
+            raise ValueError(f"a number of predicates starts at 0, and this is {self.predicates}")
+
+    def check(self, floor: int) -> None:
+        if self.predicates < floor:
+            raise PruningTargetError(self.predicates, floor)
+
+    def admits(self, before: Standing, after: Standing) -> bool:
+        del after
+        return before.predicates > self.predicates
+
+
+class FalsePositiveBudget(msgspec.Struct, frozen=True):
+    """As long as no more than this share of all events is expected to match for nothing."""
+
+    share: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise ValueError(f"a share of events lies between 0 and 1, and this is {self.share}")
+
+    def check(self, floor: int) -> None:
+        pass
+
+    def admits(self, before: Standing, after: Standing) -> bool:
+        del before
+        return after.false_positives <= self.share + _NOISE
+
+
+def cut_off(matching: Sequence[float]) -> int:
+    """The number of operations at the cut-off; `matching[i]` events match after i of them.
+
+    Where nothing grows, all of them are free.
+
+    >>> cut_off([100, 101, 102, 110, 200])
+    3
+    """
+    operations = len(matching) - 1
+    if operations < 1:
+        return 0
+    growth = matching[-1] - matching[0]
+    if growth <= 0:
+        return operations
+    gains = [
+        done / operations - (events - matching[0]) / growth for done, events in enumerate(matching)
+    ]
+    return gains.index(max(gains))

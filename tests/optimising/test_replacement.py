@@ -1,0 +1,127 @@
+"""Predicate replacement: which, by which, in which order; law 4."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from boolcast.algebra import covers
+from boolcast.errors import PruningTargetError
+from boolcast.filters.parsing import parse
+from boolcast.model.identifiers import SubscriptionId
+from boolcast.optimising.replacement import ReplacementRun, replace_predicates
+from boolcast.optimising.stopping import (
+    FalsePositiveBudget,
+    MemoryTarget,
+    Operations,
+    StoppingRule,
+)
+from boolcast.optimising.trees import prepared
+from tests.optimising.histories import known, shares_for
+from tests.strategies import events, filters
+
+
+def replaced(
+    entries: dict[str, str], shares: dict[str, float], *rules: StoppingRule
+) -> ReplacementRun:
+    named = {SubscriptionId(name): parse(text) for name, text in entries.items()}
+    return replace_predicates(named, known(shares), *rules)
+
+
+def pairs(run: ReplacementRun) -> list[tuple[str, str]]:
+    return [(str(each.replaced), str(each.by)) for each in run.replacements]
+
+
+ENTRIES = {
+    "s": "price < 10 and title = 'Emma'",
+    "t": "price < 12 and title = 'Ulysses'",
+    "u": "price < 20",
+}
+SHARES = {
+    "price < 10": 0.1,
+    "price < 12": 0.12,
+    "price < 20": 0.5,
+    "title = 'Emma'": 0.01,
+    "title = 'Ulysses'": 0.01,
+}
+
+
+def test_the_nearest_covering_predicate_takes_the_place():
+    """P1-B11: the least degradation first, and what was put in place is replaced later itself."""
+    run = replaced(ENTRIES, SHARES)
+    assert pairs(run) == [("price < 10", "price < 12"), ("price < 12", "price < 20")]
+    assert {name: str(filter) for name, filter in run.changed.items()} == {
+        "s": "price < 20 and title = 'Emma'",
+        "t": "price < 20 and title = 'Ulysses'",
+    }
+    assert (run.before.predicates, run.after.predicates, run.floor) == (5, 3, 3)
+    assert run.stopped_by is None
+
+
+def test_rules_stop_it():
+    assert len(replaced(ENTRIES, SHARES, Operations(1)).replacements) == 1
+    assert replaced(ENTRIES, SHARES, MemoryTarget(4)).after.predicates == 4
+    run = replaced(ENTRIES, SHARES, FalsePositiveBudget(0.001))
+    assert pairs(run) == [("price < 10", "price < 12")]
+    assert set(run.changed) == {"s"}
+    assert 0 < run.after.false_positives <= 0.001
+
+
+def test_an_impossible_target_is_refused():
+    with pytest.raises(PruningTargetError, match="at least 3 remain"):
+        replaced(ENTRIES, SHARES, MemoryTarget(2))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_replaced"),
+    [
+        ("price = 5", "price < 10", True),
+        ("price = 5", "price in (5, 6)", True),
+        ("price between 2 and 3", "price is not null", True),
+        ("title = 'Emma'", "starts_with(title, 'Em')", True),
+        ("title like 'E%a'", "title like '%a'", True),
+        ("price = 5", "price < 5", False),
+        ("price = 5", "size < 10", False),
+        ("price < 10", "price < '10'", False),
+        ("price is null", "price is not null", False),
+        ("matches(title, 'a')", "title is not null", False),
+        ("bid > reserve", "bid >= reserve", False),
+    ],
+)
+def test_what_covers(one, other, is_replaced):
+    run = replaced({"s": one, "t": other}, {one: 0.1, other: 0.2})
+    assert pairs(run) == ([(one, other)] if is_replaced else [])
+
+
+def test_equal_siblings_become_one():
+    run = replaced({"s": "price < 10 and a = 1", "t": "price < 20 and price < 10"}, SHARES)
+    assert {name: str(filter) for name, filter in run.changed.items()} == {
+        "s": "price < 20 and a = 1",
+        "t": "price < 20",
+    }
+
+
+def test_without_a_covering_predicate_nothing_happens():
+    run = replaced({"s": "a = 1", "t": "a = 2"}, {})
+    assert (run.replacements, run.changed, run.after) == ((), {}, run.before)
+    assert run.knowledge.is_foreign
+
+
+@given(
+    st.lists(filters(small=True, max_leaves=4), min_size=1, max_size=4),
+    st.lists(events(small=True), max_size=6),
+    st.data(),
+)
+def test_an_entry_covers_its_original(originals, seen, data):
+    """Law 4, by the algebra and by the evaluator."""
+    entries = {SubscriptionId(str(place)): filter for place, filter in enumerate(originals)}
+    run = replace_predicates(entries, data.draw(shares_for(originals)))
+    assert run.after.predicates == run.before.predicates - len(run.replacements)
+    for name, filter in run.changed.items():
+        verdict = covers(filter, entries[name])
+        assume(not verdict.exhausted)
+        assert verdict.holds
+        for event in seen:
+            assert filter.accepts(event) or not entries[name].accepts(event)
+    forms = [run.changed.get(name, prepared(filter)) for name, filter in entries.items()]
+    left = {leaf for form in forms for leaf in form.predicates()}
+    assert not left & {each.replaced for each in run.replacements}
