@@ -2,12 +2,12 @@
 
 import errno
 import sys
-from itertools import count
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from boolcast.errors import OutputError
+from boolcast.errors import OutputError, StreamError
 from boolcast.matching.snapshots import collect, versions
 from boolcast.matching.store import FolderStore
 from boolcast.pipeline import read_batches, read_matches
@@ -172,20 +172,30 @@ def test_a_version_that_is_gone_is_given_up_for_the_newest(spark, scene):
     assert seen(scene) == 40
 
 
-def test_a_batch_that_another_driver_publishes_meanwhile_is_that_one_s(spark, scene):
+class Slow(FaultyInDriver):
+    """Another driver is faster with the first batch."""
+
     other = Batch(
         batch=0, version=1, events=0, started=0.0, seconds=0.0, matches=(), dead_letters=()
     )
-    calls = count(1)
 
-    class Slow(FaultyInDriver):
-        def put_if_absent(self, name, data):
-            if name.startswith("batches/") and next(calls) == 1:
-                Ledger(self.store).publish(other)
-            return super().put_if_absent(name, data)
+    def put_if_absent(self, name, data):
+        if name.startswith("batches/"):
+            Ledger(self.store).publish(self.other)
+        return super().put_if_absent(name, data)
 
+
+def test_a_batch_that_another_driver_publishes_meanwhile_is_that_one_s(spark, scene):
     batches = scene.run(spark, output=Slow(FolderStore(scene.output), 0, no_space))
-    assert batches[0] == other
+    assert batches[0] == Slow.other
     assert batches[1].events == 20
     assert [row for row in scene.rows() if row["batch"] == 0] == []
     assert scene.leftovers() == set(), "what this driver wrote for the batch is cleaned"
+
+
+def test_a_driver_with_other_events_is_told_that_the_batch_is_taken(spark, scene):
+    """Of two copies of a checkpoint both name the same output, and only one may go on."""
+    output = Slow(FolderStore(scene.output), 0, no_space)
+    output.other = msgspec.structs.replace(Slow.other, offsets="another's")
+    with pytest.raises(StreamError, match=r"batch 0 is published in .* with other events"):
+        scene.run(spark, output=output)
