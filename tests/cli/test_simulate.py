@@ -32,6 +32,7 @@ def test_json_holds_the_same():
     assert report["summary"]["deliveries"]["p50"] <= report["summary"]["deliveries"]["p99"]
 
 
+@pytest.mark.slow
 def test_metrics_and_a_picture(tmp_path):
     picture = tmp_path / "picture.png"
     result = run(*SMALL, *FEW, "--output", tmp_path / "metrics", "--plot", picture)
@@ -43,6 +44,7 @@ def test_metrics_and_a_picture(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_many_seeds():
     result = run("simulate", "--seeds", "1..6", "--cores", "2")
     assert result.code == 0
@@ -50,6 +52,7 @@ def test_many_seeds():
     assert "✓ all were delivered" in result.output
 
 
+@pytest.mark.slow
 def test_the_first_failing_seed_is_shown_with_the_command_that_replays_it(monkeypatch):
     monkeypatch.setattr(Neighbour, "may_want", lambda self, advertisement: False)
     result = run(*SEEDS)

@@ -73,6 +73,7 @@ def test_deliveries_are_those_of_flooding(start):
     assert compared > 20 * CHUNK
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_trace_in_every_process():
     """Law 7: whatever the hash seed of the process."""
     plans = [Plan(seed=seed, engine="scan") for seed in range(8)]

@@ -114,7 +114,7 @@ def test_what_a_run_shows_over_time():
     plan = Plan(
         seed=1, topology="tree:2x2", workload="groups", policy="active", faults="none", load=load
     )
-    run = Run(plan, metrics_every=0.5)
+    run = Run(plan, looks=4)
     outcome = run.finish()
     assert outcome.is_right
     assert run.metrics is not None

@@ -71,6 +71,31 @@ def test_faults_from_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[", "no faults"),
+        ('[{"type": "quake", "at": 1, "seconds": 1}]', "no faults"),
+        ('[{"type": "pause", "at": 1, "seconds": 1, "broker": "X"}]', "no broker X"),
+        ('[{"type": "cut", "at": 1, "seconds": 1, "links": [["B0", "B2"]]}]', "no link B0-B2"),
+        (
+            '[{"type": "clog", "at": 1, "seconds": 1, "sender": "B2", "receiver": "B0"}]',
+            "no link B2-B0",
+        ),
+        ('[{"type": "pause", "at": -1, "seconds": 1, "broker": "B0"}]', "at 0 s or later"),
+        (
+            '[{"type": "slow", "at": 1, "seconds": 1, "link": ["B0", "B1"], "factor": 0}]',
+            "by more than 0",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_faults(tmp_path, text, problem):
+    path = tmp_path / "faults.json"
+    path.write_text(text)
+    with pytest.raises(FileError, match=problem):
+        draw(Plan(seed=1, topology="line:3", faults=str(path)))
+
+
+@pytest.mark.parametrize(
     ("choice", "error", "problem"),
     [
         ({"workload": "nothing"}, UsageError, "there is no workload"),

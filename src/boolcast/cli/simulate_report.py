@@ -36,7 +36,7 @@ def show(plan: Plan, *, output: str | None, plot: str | None, as_json: bool) -> 
     """Run a plan and write; False if something was not as it should."""
     with shares("simulating") as progress:
         progress(0.0, "setting up")
-        run = Run(plan, metrics_every=draw(plan).scenario.seconds / _SLICES)
+        run = Run(plan, looks=_SLICES)
         for slice_ in range(1, _SLICES + 1):
             run.play(run.start + (run.end - run.start) * slice_ / _SLICES)
             simulation = run.simulation

@@ -60,6 +60,30 @@ class Pause(_Fault, frozen=True, kw_only=True, tag="pause"):
 Fault = Cut | Slow | Clog | Crash | Pause
 
 
+def problem_of(fault: Fault, topology: Topology) -> str | None:
+    """What is wrong with a fault in this network, if anything."""
+    match fault:
+        case Cut(links=links):
+            pass
+        case Slow(link=link):
+            links = (link,)
+        case Clog(sender=sender, receiver=receiver):
+            links = ((sender, receiver),)
+        case Crash(broker=broker) | Pause(broker=broker):
+            links = ()
+            if broker not in topology.brokers:
+                return f"there is no broker {broker}"
+        case _:
+            assert_never(fault)
+    known = set(map(frozenset, topology.links))
+    for left, right in links:
+        if frozenset((left, right)) not in known:
+            return f"there is no link {left}-{right}"
+    if fault.at < 0 or fault.seconds < 0 or (isinstance(fault, Slow) and fault.factor <= 0):
+        return "a fault begins at 0 s or later, lasts 0 s or longer, and slows by more than 0"
+    return None
+
+
 def plan(simulation: Simulation, faults: Iterable[Fault]) -> None:
     """Put the beginnings and ends of faults on the agenda."""
     timeline = simulation.timeline

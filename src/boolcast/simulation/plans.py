@@ -111,7 +111,7 @@ def _faults(
     if plan.faults == "none":
         return wires, []
     if plan.faults.endswith(".json"):
-        return wires, read_faults(Path(plan.faults))
+        return wires, read_faults(Path(plan.faults), topology)
     if plan.faults == "random":
         wires = _random_wires(chance, plan)
         # Some runs without faults, some with one kind only: bugs hide behind other faults too.
@@ -154,10 +154,10 @@ def _random_wires(chance: Random, plan: Plan) -> WireSettings:
     )
 
 
-def read_faults(path: Path) -> list[Fault]:
+def read_faults(path: Path, topology: Topology) -> list[Fault]:
     """The faults of a JSON file: `[{"type": "cut", "at": 1, "seconds": 2, "links": [["A", "B"]]}]`.
 
-    Raises FileError.
+    Raises FileError, also for brokers and links that the topology lacks.
     """
     try:
         read = msgspec.json.decode(path.read_bytes(), type=list[Fault])
@@ -165,4 +165,8 @@ def read_faults(path: Path) -> list[Fault]:
         raise FileError(f"cannot read: {error.strerror}", path=str(path)) from None
     except msgspec.DecodeError as error:
         raise FileError(f"no faults: {error}", path=str(path)) from None
+    for fault in read:
+        problem = kinds.problem_of(fault, topology)
+        if problem is not None:
+            raise FileError(problem, path=str(path))
     return read

@@ -52,16 +52,19 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run:
-    """A plan at work; `play` may be called in slices, so that somebody can show how far it is."""
+    """A plan at work; `play` may be called in slices, so that somebody can show how far it is.
+
+    With `looks` there are metrics, taken so many times.
+    """
 
     def __init__(
-        self, plan: Plan, *, metrics_every: float | None = None, observers: Iterable[Observer] = ()
+        self, plan: Plan, *, looks: int | None = None, observers: Iterable[Observer] = ()
     ) -> None:
         self.plan = plan
         self.drawn: Drawn = draw(plan)
         self.checker = Checker()
         self.trace = Trace()
-        self.metrics = None if metrics_every is None else Metrics(self.drawn.topology)
+        self.metrics = None if looks is None else Metrics(self.drawn.topology)
         watching: list[Observer] = [self.checker, self.trace, *observers]
         if self.metrics is not None:
             watching.append(self.metrics)
@@ -89,8 +92,8 @@ class Run:
             [msgspec.structs.replace(each, at=each.at + self.start) for each in self.drawn.faults],
         )
         simulation.timeline.at(self.start, self._probe)
-        if self.metrics is not None and metrics_every is not None:
-            self.metrics.watch(simulation, metrics_every, self.end)
+        if self.metrics is not None and looks is not None:
+            self.metrics.watch(simulation, scenario.seconds / looks, self.end)
 
     def _probe(self, _: object) -> None:
         self.simulation.look_for_rest()
