@@ -77,7 +77,7 @@ def unsubscription(
       FOLDER/curves.parquet    delay and queue over virtual time
       FOLDER/x3.svg ...        plots, if matplotlib is there: pip install 'boolcast[report]'
 
-    The whole takes an hour on two cores.
+    The four runs of x3 take five to seven minutes of processor time and over 1 GB each.
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
     from boolcast.cli import reproduce_report  # noqa: PLC0415 - numba and rich
     from boolcast.experiments.unsubscription import Part  # noqa: PLC0415 - as above

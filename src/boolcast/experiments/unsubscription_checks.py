@@ -289,6 +289,10 @@ def _row(values: Sequence[int]) -> str:
     return ", ".join(f"{each:,}" for each in values)
 
 
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def _times(value: float, base: float) -> str:
     return f"{value / base:.1f}" if base else "∞"
 
@@ -303,6 +307,6 @@ def _ratio(
         name=name,
         bound=f"≤ {bound}",
         paper=paper,
-        ours=f"{value:,.4g} / {base:,.4g} = {value / base:.2g}" if base else f"{value:,.4g} / 0",
+        ours=f"{_figure(value)} / {_figure(base)}" + (f" = {value / base:.2g}" if base else ""),
         holds=value <= bound * base,
     )
