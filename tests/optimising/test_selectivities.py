@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 from boolcast.errors import StatisticsError
 from boolcast.filters.parsing import parse
 from boolcast.matching.counting import CountingMatcher
+from boolcast.model.events import Event
 from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
 from boolcast.model.values import Kind
 from boolcast.optimising.selectivities import UNKNOWN_SHARE, Selectivities
 from boolcast.optimising.trees import best_pruning
 from boolcast.workloads import Auction
 from tests.optimising.histories import EVENTS, known, read, tree
+from tests.pipeline.statistics_oracle import statistics_of
 from tests.strategies import predicates
 
 
@@ -188,3 +190,27 @@ def test_statistics_that_contradict_themselves_are_refused(contradicting, what):
 def test_statistics_of_what_is_no_predicate_are_refused(text):
     with pytest.raises(StatisticsError, match="no statistics of predicates"):
         known({text: 0.5}).share(read("price < 10"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "price < 300",
+        "price between 200 and 900",
+        "price >= 2500",
+        "ending < 24",
+        "ending in (1, 2, 3, 4)",
+        "condition = 'new'",
+        "condition != 'new'",
+        "special is not null",
+        "category = 'category 3'",
+    ],
+)
+def test_the_statistics_of_spark_tell_of_predicates_that_were_not_counted(text):
+    """The oracle makes, from the same events, what the tests of the pipeline have Spark make."""
+    events = [Event(row) for row in Auction(seed=2).events(0, 1_000).to_pylist()]
+    learnt = Selectivities(statistics_of(events, [parse("price < 500")], 32))
+    assert learnt.source(read("price < 500")) == "counted"
+    assert learnt.source(read(text)) == "values"
+    share = sum(map(parse(text).accepts, events)) / len(events)
+    assert learnt.share(read(text)) == pytest.approx(share, abs=0.02)
