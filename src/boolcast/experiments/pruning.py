@@ -122,9 +122,9 @@ def pruning_curve(
 
     Selectivities are learnt from ten events for each subscription, and 10,000 at least, if
     nothing else is said: with fewer, titles that happened to be rare lose what guards them too
-    early, and the mix its cut-off. The ratios of P1 hold from 20,000 subscriptions on. With 24
-    steps, points lie where each
-    subscription of class 1, 2 or 3 has had the same number of prunings.
+    early. With 24 steps, points lie where each subscription of class 1, 2 or 3 has had the same
+    number of prunings. The mix gains nearly the same at 0.67 and at 0.75 of all prunings: which
+    of them is its cut-off is not to be relied on.
     """
     auction = pruning_auction(setting, subscriptions, seed)
     lessons = max(10 * subscriptions, 10_000) if training_events is None else training_events
