@@ -15,6 +15,9 @@ DOCUMENTS = [
     # Those are run by tests/pipeline/test_documents.py.
     if not runs_on_spark(path)
 ]
+SLOW = {"command-line.md", "simulation.md", "matching.md", "pruning.md"}
+"""Their commands are processes of their own, or take seconds each."""
+
 EXAMPLES = list(files(ROOT / "examples", ".py"))
 
 
@@ -30,8 +33,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "path",
     [
-        # Its many commands are processes of their own.
-        pytest.param(path, marks=[pytest.mark.slow] if path.name == "command-line.md" else [])
+        pytest.param(path, marks=[pytest.mark.slow] if path.name in SLOW else [])
         for path in DOCUMENTS
     ],
     ids=name_of,

@@ -13,7 +13,7 @@ from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 
 COMMANDS = (
     *("check", "explain", "match", "stream", "backtest", "simulate"),
-    *("demo", "index", "bench"),
+    *("demo", "index", "bench", "reproduce"),
 )
 # What takes long to import, or is for one command only.
 HEAVY = {"asyncio", "numba", "numpy", "pandas", "pyarrow", "pyspark", "re2", "rich"}

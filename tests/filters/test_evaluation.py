@@ -269,7 +269,7 @@ def test_the_worked_example_depends_on_its_parts(change):
 
 
 @pytest.mark.slow
-@settings(max_examples=1_500)
+@settings(max_examples=600)
 @given(filters(max_leaves=16, small=True), events(small=True), filters(), events())
 def test_many_filters(small, small_event, filter, event):
     pairs: list[tuple[Filter, dict[str, object]]] = [(small, small_event), (filter, event)]

@@ -107,7 +107,7 @@ def test_fixtures(text):
 
 
 @pytest.mark.slow
-@settings(max_examples=1_500)
+@settings(max_examples=600)
 @given(mutated(max_leaves=6))
 def test_many_mutated_filters(text):
     assert_the_same(text)

@@ -50,7 +50,7 @@ def test_encoded_filters_read_back(filter):
 
 
 @pytest.mark.slow
-@settings(max_examples=1_000)
+@settings(max_examples=400)
 @given(filters(max_leaves=20))
 def test_large_filters_read_back(filter):
     assert_identical(parse(str(filter)), filter)

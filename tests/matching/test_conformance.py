@@ -395,7 +395,7 @@ def test_any_sequence_of_operations(make):
 
 @pytest.mark.slow
 def test_long_sequences_of_operations(make):
-    many = settings(stateful_step_count=100, max_examples=100)
+    many = settings(stateful_step_count=100, max_examples=30)
     run_state_machine_as_test(machine(make), settings=many)
 
 

@@ -125,6 +125,7 @@ def test_a_file_in_the_way_is_told(tmp_path):
     assert "Traceback" not in result.errors
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_an_interrupt_stops_it_quietly(tmp_path):
     process = subprocess.Popen(

@@ -64,7 +64,7 @@ def test_the_theta_join_finds_all_matches_once(spark, tmp_path):
     [
         SparkPart.CLASS_1,
         SparkPart.AUCTION,
-        SparkPart.DIVERSE,
+        pytest.param(SparkPart.DIVERSE, marks=pytest.mark.long),
         pytest.param(SparkPart.STREAM, marks=pytest.mark.long),
     ],
 )

@@ -222,7 +222,9 @@ def test_what_cannot_start(spark, scene, changed, problem):
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_a_signal_stops_after_the_batch(scene, number):
     scene.save(cheap="price < 10")
     scene.put("a", map(event, range(20)))

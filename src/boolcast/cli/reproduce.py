@@ -15,7 +15,7 @@ reproduce = typer.Typer(
 
 @reproduce.callback()
 def experiments() -> None:
-    """Run the papers' experiments again, and hold them against what the papers say.
+    """Run the papers' experiments again, beside their figures.
 
     \b
     Examples:
@@ -65,7 +65,7 @@ def unsubscription(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Incremental unsubscription against bursts of subscriptions (P4), in virtual time.
+    """Remove subscriptions under four policies (P4), in virtual time.
 
     49 brokers, and subscriptions to groups that cover many smaller ones each. Some of the large
     ones go: with active covering all that they covered must be told, and events wait. The checks
