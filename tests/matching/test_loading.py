@@ -16,7 +16,7 @@ from boolcast.filters.expressions import AttributeComparison
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching import bulk
-from boolcast.matching.access import PENDING_LIMIT, Matcher
+from boolcast.matching.access import Matcher
 from boolcast.matching.bulk import Loader
 from boolcast.matching.encoding import encode_event
 from boolcast.matching.forms import split
@@ -282,15 +282,18 @@ def test_strings_are_those_that_went_in(strings, kind, data):
         assert kept.at(np.array(places, np.int32)) == [strings[place] for place in places]
 
 
+COUNT = 1_536
+
+
 def test_the_look_up_by_id_is_made_by_the_first_who_needs_it(tmp_path):
     matcher = Matcher()
-    matcher.add_many(table_of([f"x = {n % 50}" for n in range(3 * PENDING_LIMIT)]))
+    matcher.add_many(table_of([f"x = {n % 50}" for n in range(COUNT)]))
     matcher.save(tmp_path)
     assert matcher._known is None
 
     def loaded() -> Matcher:
         again = Matcher.load(tmp_path)
-        assert len(again) == 3 * PENDING_LIMIT
+        assert len(again) == COUNT
         assert again.match_batch(pa.table({"x": [7]})).read_all().num_rows == 31
         stats = again.stats(expensive=3)
         assert len(stats.expensive) == 3
@@ -304,16 +307,16 @@ def test_the_look_up_by_id_is_made_by_the_first_who_needs_it(tmp_path):
     assert again._known is not None
     again = loaded()
     again.remove("s7")
-    assert len(again) == 3 * PENDING_LIMIT - 1
+    assert len(again) == COUNT - 1
     assert "s7" not in again.match({"x": 7})
     again = loaded()
     again.add("s7", "x = 8")
-    assert len(again) == 3 * PENDING_LIMIT
+    assert len(again) == COUNT
     assert "s7" not in again.match({"x": 7})
     assert "s7" in again.match({"x": 8})
     again = loaded()
     again.add_many(table_of(["x = 9"] * 8))
-    assert len(again) == 3 * PENDING_LIMIT
+    assert len(again) == COUNT
     assert sorted(set(again.match({"x": 9})) - {f"s{n}" for n in range(9, 2_000, 50)}) == [
         f"s{n}" for n in range(8)
     ]

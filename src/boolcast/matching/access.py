@@ -42,7 +42,7 @@ from boolcast.model.events import Event
 from boolcast.model.identifiers import check_subscription_id
 from boolcast.model.statistics import Statistics
 
-PENDING_LIMIT: Final = 512
+PENDING_LIMIT: Final = 1_024
 """How many additions wait at most."""
 
 _PENDING_PATIENCE: Final = 8_192

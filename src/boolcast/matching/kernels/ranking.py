@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boolcast.matching.constants import BEFORE
-from boolcast.matching.kernels.compiling import compiled, kernel
+from boolcast.matching.kernels.compiling import compiled, kernel, short_kernel
 
 Array = NDArray[Any]
 
@@ -130,7 +130,7 @@ def lower_bound(texts: Array, begin: int, end: int, offsets: Array, data: Array)
     return low
 
 
-@kernel
+@short_kernel
 def rank_string(
     texts: Array,
     begin: int,
@@ -284,7 +284,7 @@ def split(value: int) -> tuple[float, int]:
     return high, value - np.int64(high)  # type: ignore[return-value]
 
 
-@kernel
+@short_kernel
 def rank_pair(high: float, low: int, highs: Array, lows: Array) -> int:
     """How many of n sorted pairs lie before or at a pair, by binary search."""
     begin = 0
