@@ -84,7 +84,9 @@ def test_a_malformed_event_of_columns_is_told(spark, scene):
 
 def put_parquet(scene, number, price):
     table = pa.Table.from_pylist([{"id": number, "price": price}])
-    pq.write_table(table, scene.events / f"{number}.parquet")
+    partial = scene.folder / "partial"
+    pq.write_table(table, partial)
+    scene.reveal(partial, f"{number}.parquet")
 
 
 @pytest.mark.parametrize("is_mended", [True, False])

@@ -17,7 +17,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.kernels.compiling import compiled, kernel, short_kernel
+from boolcast.matching.kernels.compiling import compiled, kernel, renamed, short_kernel
 from boolcast.matching.segments import ANY_ONE, ANY_TEXT, INTERVAL, INTERVALS, PATTERN
 
 Array = NDArray[Any]
@@ -175,63 +175,8 @@ def match_events(
     return event, written, candidates, stamp
 
 
-@short_kernel
-def match_event(
-    first: int,
-    ranks: Array,
-    texts: Array,
-    text_offsets: Array,
-    text_columns: Array,
-    level_masks: Array,
-    level_bases: Array,
-    offsets: Array,
-    groups: Array,
-    members: Array,
-    starts: Array,
-    code: Array,
-    list_starts: Array,
-    list_bounds: Array,
-    pattern_starts: Array,
-    pattern_elements: Array,
-    dead_since: Array,
-    version: int,
-    has_dead: bool,
-    memo: Array,
-    seen: Array,
-    stamp: int,
-    out_events: Array,
-    out_places: Array,
-    out_outcomes: Array,
-) -> tuple[int, int, int, int]:
-    """`match_events` for one event, without giving up the lock of Python meanwhile."""
-    outcome: tuple[int, int, int, int] = match_events(
-        first,
-        ranks,
-        texts,
-        text_offsets,
-        text_columns,
-        level_masks,
-        level_bases,
-        offsets,
-        groups,
-        members,
-        starts,
-        code,
-        list_starts,
-        list_bounds,
-        pattern_starts,
-        pattern_elements,
-        dead_since,
-        version,
-        has_dead,
-        memo,
-        seen,
-        stamp,
-        out_events,
-        out_places,
-        out_outcomes,
-    )
-    return outcome
+match_event = short_kernel(renamed(match_events.py_func, "match_event"))
+"""`match_events` for one event, without giving up the lock of Python meanwhile."""
 
 
 @kernel

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from threading import Timer
+from types import FunctionType
 from typing import Any, Final
 
 import numba as nb
@@ -26,6 +27,13 @@ def kernel(function: Callable[..., Any]) -> Any:
 def short_kernel(function: Callable[..., Any]) -> Any:
     """The same for one that is over sooner than the lock could change hands; it keeps it."""
     return _kept(nb.njit(function))
+
+
+def renamed(function: FunctionType, name: str) -> FunctionType:
+    """The same function to be compiled another way; by its name numba's cache tells them apart."""
+    copy = FunctionType(function.__code__, function.__globals__, name)
+    copy.__qualname__ = name
+    return copy
 
 
 def _kept(compiled: Any) -> Any:
