@@ -8,6 +8,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 CODE = $(wildcard src tests benchmarks examples)
 PYTEST = $(BIN)/python -m pytest
+SIDE_BY_SIDE = -n auto --dist loadfile --no-loadscope-reorder
 FORMAT = ruff format $(if $(CI),--check)
 
 .DEFAULT_GOAL = help
@@ -23,13 +24,13 @@ demo: $(READY) ## a tour in two parts, in under 3 minutes: filters, and a stream
 	@$(BIN)/boolcast demo spark
 
 test: $(READY) ## all tests and static checks, except the long ones
-	@$(PYTEST) -n auto --dist loadgroup -m "not long"
+	@$(PYTEST) $(SIDE_BY_SIDE) -m "not long"
 
 test-fast: $(READY) ## the tests that are neither slow nor long, in under a minute
-	@$(PYTEST) -n auto --dist loadgroup -m "not slow and not long" --hypothesis-profile fast
+	@$(PYTEST) $(SIDE_BY_SIDE) -m "not slow and not long" --hypothesis-profile fast
 
 test-long: $(READY) ## the long tests only, and every property with many random examples
-	@$(PYTEST) -n auto --dist loadgroup -m "long or hypothesis" --hypothesis-profile long --timeout 3600
+	@$(PYTEST) $(SIDE_BY_SIDE) -m "long or hypothesis" --hypothesis-profile long --timeout 3600
 
 check: $(READY) ## format, lint, types, import contracts (with CI=true the format is only checked)
 	@echo "format"; $(BIN)/$(FORMAT) $(CODE)

@@ -1,6 +1,7 @@
 """Matchers to be saved where saving fails, and what tells one from another."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final
 
 from boolcast.filters.parsing import parse
@@ -36,7 +37,12 @@ def answers(matcher: Matcher) -> Answers:
 
 def expected(texts: Mapping[str, str]) -> Answers:
     """What the reference evaluator says of each event."""
-    filters = {name: parse(text) for name, text in texts.items()}
+    return _expected(tuple(texts.items()))
+
+
+@cache
+def _expected(texts: tuple[tuple[str, str], ...]) -> Answers:
+    filters = {name: parse(text) for name, text in texts}
     return [
         sorted(name for name, filter in filters.items() if filter.accepts(event))
         for event in EVENTS

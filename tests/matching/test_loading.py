@@ -230,7 +230,7 @@ def test_holders_of_one_filter_however_little_room_there_is(rows):
     matcher.add_many(table_of(texts))
     matcher.remove("s2")
     matcher.remove("s7")
-    ((live,), _, version) = matcher._state
+    ((live,), _, _, version) = matcher._state
     event = Event({"x": 1, "y": 1})
     encoded = encode_event(event, live.spaces, live.segment)
     found = [
@@ -297,7 +297,7 @@ def test_the_look_up_by_id_is_made_by_the_first_who_needs_it(tmp_path):
         assert again.match_batch(pa.table({"x": [7]})).read_all().num_rows == 31
         stats = again.stats(expensive=3)
         assert len(stats.expensive) == 3
-        ((live,), _, _) = again._state
+        ((live,), _, _, _) = again._state
         assert live.subscriptions._made is None
         assert again._known is None
         return again

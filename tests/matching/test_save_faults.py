@@ -135,6 +135,7 @@ def test_a_process_killed_at_any_write_of_a_save(memory_path):
     writes = {start: writes_of_a_save(make()) for start, (_, make) in STARTS.items()}
     assert len(victims) == len(POINTS) * sum(writes.values())
     published = set()
+    matchers = {start: make() for start, (_, make) in STARTS.items()}
     for victim in victims:
         start, point, at = victim.name.split("-")
         present = versions(FolderStore(victim))
@@ -143,7 +144,7 @@ def test_a_process_killed_at_any_write_of_a_save(memory_path):
         else:
             published.add((start, point, int(at)))
             assert answers(Matcher.load(victim)) == expected(NEW)
-        assert_can_be_saved(STARTS[start][1](), victim)
+        assert_can_be_saved(matchers[start], victim)
     # Only who dies after the last write has published.
     assert published == {(start, "after", last) for start, last in writes.items()}
 

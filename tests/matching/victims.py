@@ -15,7 +15,18 @@ from signal import SIGKILL
 
 from boolcast.matching.snapshots import collect, load, publish
 from boolcast.matching.store import FolderStore
-from tests.matching.faults import AFTER, BEFORE, KILLED, NEW, OLD, POINTS, FaultyStore, die, segment
+from tests.matching.faults import (
+    AFTER,
+    BEFORE,
+    KILLED,
+    NEW,
+    OLD,
+    POINTS,
+    FaultyStore,
+    MemoryStore,
+    die,
+    segment,
+)
 from tests.matching.saving import STARTS, filled
 
 ROOT = Path(__file__).parents[2]
@@ -62,16 +73,22 @@ def _save_everywhere(folder: Path) -> None:
     """For every write of a save and every point of it, a folder whose saver died there."""
     for start, (earlier, make) in STARTS.items():
         matcher = make()
+        # What every victim begins with; made once, for there are hundreds of them.
+        begin = folder / "begin"
+        begin.mkdir()
+        if earlier is not None:
+            filled(earlier).save(begin)
+        # So that the kernels are there, and not every child reads them anew.
+        make().save(MemoryStore())
         for point in POINTS:
             for at in range(1, sys.maxsize):
                 victim = folder / f"{start}-{point}-{at}"
-                victim.mkdir()
-                if earlier is not None:
-                    filled(earlier).save(victim)
+                shutil.copytree(begin, victim)
                 faulty = FaultyStore(FolderStore(victim), at, die, point=point)
                 if _forked(partial(matcher.save, faulty)) == 0:
                     shutil.rmtree(victim)
                     break
+        shutil.rmtree(begin)
 
 
 RACES = 2, 20

@@ -1,12 +1,8 @@
-"""One local Spark for many tests of the pipeline: it takes twenty seconds to warm up.
-
-They run in two workers of pytest-xdist at most, a file after the other, and none is fast.
-"""
+"""One local Spark for many tests of the pipeline: it takes twenty seconds to warm up."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import pytest
 from pyspark.sql import SparkSession
@@ -15,21 +11,7 @@ from boolcast.pipeline import session
 from tests.pipeline.cluster import Cluster
 from tests.pipeline.cluster import cluster as run_cluster
 
-# About half of all, by time.
-_STREAMS: Final = frozenset(
-    {
-        "test_demo",
-        "test_malformed",
-        "test_stream",
-        "test_stream_commands",
-        "test_stream_faults",
-        "test_stream_full_disk",
-        "test_stream_kills",
-    }
-)
 
-
-# Before xdist looks at the groups, also where this folder is named on the command line.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
@@ -38,8 +20,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
             # The first one waits for Spark, which takes minutes where the machine is busy.
             item.add_marker(pytest.mark.timeout(600))
-            group = "streams" if item.path.stem in _STREAMS else "tables"
-            item.add_marker(pytest.mark.xdist_group(f"spark-{group}"))
+    # These first: workers of pytest-xdist take file after file, and end together only if the
+    # last files are short.
+    items.sort(key=lambda item: here not in item.path.parents)
 
 
 @pytest.fixture(scope="session")

@@ -140,16 +140,16 @@ def test_what_cannot_be_read_is_told_before_anything_is_done(spark, files, tmp_p
 def test_the_job_on_a_workload(spark, tmp_path):
     workload = Diverse(seed=6)
     tested = backtest(
-        workloads.subscriptions(spark, workload, 300, partitions=2),
-        workloads.events(spark, workload, 500, partitions=2),
+        workloads.subscriptions(spark, workload, 60, partitions=2),
+        workloads.events(spark, workload, 150, partitions=2),
         str(tmp_path),
     )
-    events = [workload.event(row) for row in range(500)]
+    events = [workload.event(row) for row in range(150)]
     expected = {
         f"s{i}": sum(map(filter.accepts, events))
-        for i, filter in enumerate(workload.subscription_filters(0, 300))
+        for i, filter in enumerate(workload.subscription_filters(0, 60))
     }
     found = {row["subscription"]: row["matches"] for row in tested.result.collect()}
     assert found == expected
     assert sum(expected.values()) > 0
-    assert (tested.events, tested.subscriptions, tested.rejected) == (500, 300, 0)
+    assert (tested.events, tested.subscriptions, tested.rejected) == (150, 60, 0)

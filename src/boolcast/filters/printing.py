@@ -41,7 +41,9 @@ def to_text(node: Node) -> str:
     match node:
         case Comparison():
             # By far the most frequent; its parts by name, which is sooner than by a pattern.
-            return f"{name_text(node.attribute)} {node.operator} {value_text(node.value)}"
+            value = node.value
+            literal = _quoted(value) if type(value) is str else value_text(value)
+            return f"{name_text(node.attribute)} {node.operator} {literal}"
         case And():
             return " and ".join(
                 [

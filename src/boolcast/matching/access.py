@@ -33,6 +33,7 @@ from boolcast.matching.protocol import MATCHES, Events
 from boolcast.matching.rows import Subscriptions, rows_of
 from boolcast.matching.searching import search, settled
 from boolcast.matching.selectivity import Selectivity
+from boolcast.matching.sequences import Sequences
 from boolcast.matching.snapshots import load, publish
 from boolcast.matching.stats import Stats
 from boolcast.matching.stats import expensive as find_expensive
@@ -53,9 +54,20 @@ _SAMPLE: Final = 256
 
 
 class _State(NamedTuple):
+    """What a match works on. Of `pending` only the first `waiting` belong to it.
+
+    Later additions join the same list, which is never changed otherwise: to copy it for each
+    of them would take as long as to index it.
+    """
+
     segments: tuple[LiveSegment, ...]
-    pending: tuple[Entry, ...]
+    pending: list[Entry]
+    waiting: int
     version: int
+
+    def additions(self) -> list[Entry]:
+        """The additions that wait."""
+        return self.pending[: self.waiting]
 
 
 class Matcher:
@@ -80,9 +92,9 @@ class Matcher:
         self._given = None if statistics is None else Selectivity.from_statistics(statistics)
         self._lock = threading.RLock()
         self._merging = threading.Lock()
-        self._state = _State((), (), 0)
+        self._state = _State((), [], 0, 0)
         self._count = 0
-        self._known: dict[str, int] | None = None
+        self._known: Sequences | None = None
         self._next_sequence = 0
         self._looks = 0
         self._sample: list[Event] = []
@@ -101,19 +113,22 @@ class Matcher:
                 known = self._sequences()
         return subscription in known
 
-    def _sequences(self) -> dict[str, int]:
+    def _sequences(self) -> Sequences:
         """The sequence number of each id. The lock is held.
 
         Made when first needed: for a million it takes a second and 150 MB, and who only loads
         and matches, or loads and saves, never needs it.
         """
         if self._known is None:
-            segments, pending, _ = self._state
-            self._known = {entry.subscription: entry.sequence for entry in pending}
-            for each in segments:
-                alive = np.flatnonzero(each.dead_since == ALIVE)
-                names = each.subscriptions.array.take(pa.array(alive)).to_pylist()
-                self._known |= zip(names, each.sequence[alive].tolist(), strict=True)
+            known = Sequences()
+            for each in self._state.segments:
+                for places, names in each.subscriptions.pieces():
+                    alive = each.dead_since[places] == ALIVE
+                    numbers = np.where(alive, each.sequence[places], -1).tolist()
+                    pairs = zip(names, numbers, strict=True)
+                    known.update(pair for pair in pairs if pair[1] >= 0)
+            known.update((entry.subscription, entry.sequence) for entry in self._state.additions())
+            self._known = known
         return self._known
 
     def add(self, subscription: str, filter: Filter | str) -> None:
@@ -128,13 +143,14 @@ class Matcher:
         if text is None or self._limits.depth > DEEPEST:
             check_limits(filter, self._limits)
         with self._lock:
-            segments, pending, version = self._without(subscription)
+            segments, pending, waiting, version = self._without(subscription)
             entry = Entry(self._next_sequence, subscription, filter, text)
             self._next_sequence += 1
             self._sequences()[subscription] = entry.sequence
             self._count += 1
-            self._state = _State(segments, (*pending, entry), version)
-            if len(pending) + 1 >= PENDING_LIMIT:
+            pending.append(entry)
+            self._state = _State(segments, pending, waiting + 1, version)
+            if waiting + 1 >= PENDING_LIMIT:
                 self._flush()
 
     def add_many(self, subscriptions: Subscriptions) -> pa.Table:
@@ -154,11 +170,12 @@ class Matcher:
         with self._lock:
             self._flush()
             if self._count:
-                for subscription in live.subscriptions.array.to_pylist():
-                    self._without(subscription)
+                for _, names in live.subscriptions.pieces():
+                    for subscription in names:
+                        self._without(subscription)
             if self._known is not None:
-                names = live.subscriptions.array.to_pylist()
-                self._known |= zip(names, live.sequence.tolist(), strict=True)
+                for places, names in live.subscriptions.pieces():
+                    self._known.update(zip(names, live.sequence[places].tolist(), strict=True))
             self._count += len(live)
             if len(live):
                 self._append(live)
@@ -176,8 +193,8 @@ class Matcher:
 
         What replaces the subscription joins that very state, so that no match finds neither.
         """
-        segments, pending, version = self._state
-        sequence = self._sequences().pop(subscription, None)
+        segments, pending, waiting, version = self._state
+        sequence = self._sequences().pop(subscription)
         if sequence is not None:
             self._count -= 1
             for segment in segments:
@@ -186,8 +203,9 @@ class Matcher:
                     segment.kill(place, version + 1)
                     break
             else:
-                pending = tuple(entry for entry in pending if entry.sequence != sequence)
-        return _State(segments, pending, version + 1)
+                pending = [entry for entry in pending if entry.sequence != sequence]
+                waiting = len(pending)
+        return _State(segments, pending, waiting, version + 1)
 
     def match(self, event: Mapping[str, object]) -> list[str]:
         """The subscriptions that accept the event. Raises EventError if it is malformed."""
@@ -207,12 +225,12 @@ class Matcher:
                 self._candidates += hits.candidates
         found += [
             entry.subscription
-            for entry in state.pending
+            for entry in state.additions()
             if is_so(cast("Node", entry.filter), converted, True)
         ]
         self._matches += len(found)
-        if state.pending:
-            self._looks += len(state.pending)
+        if state.waiting:
+            self._looks += state.waiting
             if self._looks > _PENDING_PATIENCE:
                 self._tidy_up()
         return found
@@ -272,9 +290,8 @@ class Matcher:
 
     def _flush(self) -> None:
         """Make the pending subscriptions a segment. The lock is held."""
-        pending = self._state.pending
-        if pending:
-            self._append(LiveSegment.of_entries(pending, self._selectivity()))
+        if self._state.waiting:
+            self._append(LiveSegment.of_entries(self._state.pending, self._selectivity()))
 
     def _append(self, live: LiveSegment) -> None:
         """Take up a segment of all that was pending; merge in the background. The lock is held.
@@ -282,9 +299,9 @@ class Matcher:
         A merge that fails is told by `threading.excepthook` and loses nothing; the next segment
         starts another.
         """
-        segments, _, version = self._state
+        segments, _, _, version = self._state
         self._looks = 0
-        self._state = _State((*segments, live), (), version + 1)
+        self._state = _State((*segments, live), [], 0, version + 1)
         if merging.choose(self._state.segments):
             self._tidy_up()
 
@@ -330,7 +347,7 @@ class Matcher:
         self.merge()
         with self._lock:
             self._flush()
-            segments, _, version = self._state
+            segments, _, _, version = self._state
         # What is removed from now on is still part of what is saved.
         if any((each.dead_since <= version).any() for each in segments):
             segments = (LiveSegment.merged(segments, version, self._selectivity()),)
@@ -359,11 +376,11 @@ class Matcher:
 
     def stats(self, *, expensive: int = 10) -> Stats:
         """Sizes, work done, and so many of the most expensive filters."""
-        segments, pending, _ = self._state
+        segments, _, pending, _ = self._state
         events = max(self._seen, 1)
         return Stats(
             subscriptions=len(self),
-            pending=len(pending),
+            pending=pending,
             segments=tuple(map(len, segments)),
             dead=sum(each.dead for each in segments),
             filters=sum(len(each.texts) for each in segments),
@@ -383,7 +400,7 @@ class Matcher:
         version = self._state.version
         merged = LiveSegment.merged(chosen, version, self._selectivity())
         with self._lock:
-            segments, pending, now = self._state
+            segments, pending, waiting, now = self._state
             for old in chosen:
                 for gone in np.flatnonzero(
                     (old.dead_since > version) & (old.dead_since <= now)
@@ -392,4 +409,4 @@ class Matcher:
                     assert place is not None
                     merged.kill(place, int(old.dead_since[gone]))
             kept = tuple(each for each in segments if each not in chosen)
-            self._state = _State((merged, *kept), pending, now)
+            self._state = _State((merged, *kept), pending, waiting, now)

@@ -119,7 +119,7 @@ class _Builder:
         if not code:
             return np.full(len(rows), -1)
         constants = np.concatenate([group.bounds[test][rows] for test, _, _ in code], axis=1)
-        first, which = _numbered(constants)
+        first, which = numbered(constants)
         if 2 * len(first) <= len(rows) or len(rows) == 1:
             numbers = self.shared.add(self.operands.code(group, rows[first], code))
             return numbers[which]
@@ -331,7 +331,7 @@ class _Programs:
         return laid_out, program_starts, renumbered
 
 
-def _numbered(rows: NDArray[np.int32]) -> tuple[Integers, Integers]:
+def numbered(rows: NDArray[np.int32]) -> tuple[Integers, Integers]:
     """The first row of each different kind, and for each row which kind it is."""
     table = np.zeros(1 << (2 * len(rows)).bit_length(), dtype=np.int32)
     first = np.empty(len(rows), dtype=np.int64)

@@ -22,7 +22,8 @@ from boolcast.filters.parsing import parse
 from boolcast.filters.size_check import check_limits
 from boolcast.matching.columns import ShapeGroup
 from boolcast.matching.forms import Constants, Form, Group, Groups, split
-from boolcast.matching.live import Holders, LiveSegment
+from boolcast.matching.holders import Holders
+from boolcast.matching.live import LiveSegment
 from boolcast.matching.rows import Rows
 from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.shapes import Shape, take_apart
@@ -171,7 +172,7 @@ class Loader:
             return
         shape, cuts = parts
         self._groups[shape].add(slot, list(map(self._constants.number, cuts)))
-        if any(test.kind == "residual" for test in shape.tests):
+        if shape.has_residual:
             self._residuals[slot] = filter
 
     def segment(self, first_sequence: int, selectivity: Selectivity) -> LiveSegment:

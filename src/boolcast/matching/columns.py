@@ -1,6 +1,6 @@
 """The constants of many filters of one shape, each distinct one kept once."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,39 +10,32 @@ from boolcast.matching.shapes import Shape
 
 
 class Column:
-    """The constants of one test: a code for each filter, and what each code stands for."""
+    """The constants of one test: a code for each filter, and what the codes from 0 up mean."""
 
-    __slots__ = ("_known", "codes", "distinct")
+    __slots__ = ("codes", "distinct")
 
-    def __init__(self) -> None:
+    def __init__(self, distinct: Collection[Cuts]) -> None:
         self.codes: list[int] = []
-        self.distinct: list[Cuts] = []
-        self._known: dict[Cuts, int] = {}
-
-    def code(self, cuts: Cuts) -> int:
-        """The code of a constant, a new one for a new constant."""
-        known = self._known.get(cuts)
-        if known is None:
-            known = self._known[cuts] = len(self.distinct)
-            self.distinct.append(cuts)
-        return known
+        self.distinct = distinct
 
 
 class ShapeGroup:
     """Filters of one shape: their slots, and a column of constants for each test."""
 
-    __slots__ = ("columns", "shape", "slots")
+    __slots__ = ("_known", "columns", "has_residual", "shape", "slots")
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
+        self.has_residual = shape.has_residual
         self.slots: list[int] = []
-        self.columns = [Column() for _ in shape.tests]
+        self._known: list[dict[Cuts, int]] = [{} for _ in shape.tests]
+        self.columns = list(map(Column, self._known))
 
     def add(self, slot: int, constants: Sequence[Cuts]) -> None:
         """Take up one more filter."""
         self.slots.append(slot)
-        for column, cuts in zip(self.columns, constants, strict=True):
-            column.codes.append(column.code(cuts))
+        for column, known, cuts in zip(self.columns, self._known, constants, strict=True):
+            column.codes.append(known.setdefault(cuts, len(known)))
 
 
 class RankedGroup:

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from boolcast.filters.expressions import Filter
 from boolcast.matching.building import build
 from boolcast.matching.columns import RankedGroup, ShapeGroup
+from boolcast.matching.holders import Holders
 from boolcast.matching.segments import Segment
 from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.shapes import Shape, take_apart
 from boolcast.matching.spaces import Spaces
 from boolcast.matching.strings import StringColumn
+from boolcast.matching.twins import Content, without_twins
 
 ALIVE: Final = np.iinfo(np.int64).max
 
@@ -34,37 +36,11 @@ class Entry(NamedTuple):
     text: str | None
 
 
-class Holders(NamedTuple):
-    """The subscriptions of a segment, in the order of the filters that they hold.
-
-    A subscription has a *place*. Those that hold filter s have the places from `starts[s]` to
-    `starts[s + 1]`.
-    """
-
-    starts: NDArray[np.int32]
-    sequence: NDArray[np.int64]
-    subscriptions: StringColumn
-
-    @classmethod
-    def sorted(
-        cls,
-        slots: NDArray[Any],
-        filters: int,
-        sequence: NDArray[np.int64],
-        subscriptions: pa.StringArray,
-    ) -> "Holders":
-        """From rows in any order: the slot of the filter, of so many, the number and the id."""
-        order = np.argsort(slots, kind="stable")
-        ends = np.cumsum(np.bincount(slots, minlength=filters))
-        starts = np.concatenate([[0], ends]).astype(np.int32)
-        return cls(starts, sequence[order], StringColumn(subscriptions.take(pa.array(order))))
-
-
 class LiveSegment:
     """An index over filters, and the subscriptions that hold them.
 
     A filter has a *slot*, however many subscriptions hold it: by that it is known in `groups`,
-    `texts` and `residuals`. Filters of the same text are one.
+    `texts` and `residuals`. Equal filters are one.
 
     Everything is immutable but `dead_since`, which holds the version of the matcher from
     which on a place is empty. It only ever changes from ALIVE, so that a reader of an earlier
@@ -113,7 +89,7 @@ class LiveSegment:
             if group is None:
                 group = groups[shape] = ShapeGroup(shape)
             group.add(slot, constants)
-            if any(test.kind == "residual" for test in shape.tests):
+            if group.has_residual:
                 residuals[slot] = entry.filter
         holders = Holders.sorted(
             np.array(slot_of, dtype=np.int32),
@@ -141,8 +117,15 @@ class LiveSegment:
         """Index filters that are already sorted by shape."""
         spaces = Spaces.of(groups)
         ranked = [spaces.ranked(group) for group in groups]
-        segment = _with_places(build(ranked, spaces, selectivity), holders.starts)
-        return cls(spaces, ranked, holders, texts, residuals, segment)
+        return cls._of_content(spaces, Content(ranked, holders, texts, residuals), selectivity)
+
+    @classmethod
+    def _of_content(
+        cls, spaces: Spaces, content: Content, selectivity: Selectivity
+    ) -> "LiveSegment":
+        content = without_twins(content)
+        segment = build(content.groups, spaces, selectivity)
+        return cls(spaces, *content, _with_places(segment, content.holders.starts))
 
     @classmethod
     def merged(
@@ -179,8 +162,7 @@ class LiveSegment:
                 ]
             ),
         )
-        segment = _with_places(build(joined, spaces, selectivity), holders.starts)
-        return cls(spaces, joined, holders, texts, residuals, segment)
+        return cls._of_content(spaces, Content(joined, holders, texts, residuals), selectivity)
 
     def __len__(self) -> int:
         """How many subscriptions there are, alive or dead."""

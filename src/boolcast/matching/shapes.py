@@ -65,6 +65,11 @@ class Shape(NamedTuple):
     root: Inner | int | None
     tests: tuple[Test, ...]
 
+    @property
+    def has_residual(self) -> bool:
+        """True if the constants do not say all of a filter."""
+        return any(test.kind == "residual" for test in self.tests)
+
 
 def take_apart(filter: Filter) -> tuple[Shape, list[Cuts]] | None:
     """The shape of a filter and the constants of its tests; None for a filter that is `false`.
@@ -95,6 +100,14 @@ def _walk(node: Node, is_wanted: bool, tests: list[Test], constants: list[Cuts])
         begin = len(tests)
         parts: list[Inner | int] = []
         for child in node.children:  # type: ignore[union-attr]
+            if is_wanted and type(child) is Comparison:
+                # By far the most frequent: without a call of this function for it.
+                test, cuts = _comparison_test(child.attribute, child.operator, child.value)
+                if cuts:
+                    parts.append(len(tests))
+                    tests.append(test)
+                    constants.append(cuts)
+                    continue
             part = _walk(child, is_wanted, tests, constants)
             if part is not True and part is not False:
                 parts.append(part)

@@ -21,7 +21,7 @@ class Expensive(msgspec.Struct, frozen=True):
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes and work.
 
-    `filters` counts the distinct texts; pending subscriptions count as soon as they are indexed.
+    `filters` counts the distinct ones; pending subscriptions count as soon as they are indexed.
     `structure_bytes` is the index that is searched; `filter_bytes` the constants of the
     filters, kept for merges; `text_bytes` their texts; `id_bytes` all else that is kept for a
     subscription, but for Python's own look-up by id, which the first change makes.

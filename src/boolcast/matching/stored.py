@@ -19,7 +19,8 @@ from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching.columns import RankedGroup
 from boolcast.matching.constants import Numbers, Strings, Table
-from boolcast.matching.live import Holders, LiveSegment
+from boolcast.matching.holders import Holders
+from boolcast.matching.live import LiveSegment
 from boolcast.matching.packing import Section, pack, unpack
 from boolcast.matching.ranks import RankSpace
 from boolcast.matching.segments import Segment

@@ -26,6 +26,7 @@ from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.snapshots import SegmentFiles, StoredSegment, open_segment, put_segment
 from boolcast.matching.store import Store
 from boolcast.matching.stored import from_stored, to_stored
+from boolcast.matching.twins import are_equal
 from boolcast.pipeline.changes import Reject, Resolved, resolve
 
 SEGMENT_ROWS: Final = 250_000
@@ -121,7 +122,8 @@ def _update(resolved: Resolved, bucket: int, job: Job) -> Outcome:
     same = {
         subscription
         for subscription, (number, place) in places.items()
-        if _text(held[number].live, place) == changed[subscription]
+        if (text := changed[subscription]) is not None
+        and are_equal(text, _text(held[number].live, place), job.limits)
     }
     upserts = {
         subscription: text
