@@ -21,7 +21,8 @@ class StringColumn:
         assert array.null_count == 0
         assert array.offset == 0
         self.array = array
-        self._made: list[str | None] | None = None
+        # Not a list: Python's collector of garbage would walk through it, and all threads wait.
+        self._made: tuple[NDArray[np.object_], NDArray[np.bool_]] | None = None
         _, offsets, data = array.buffers()
         self._offsets = (
             memoryview(offsets).cast("b").cast("q" if pa.types.is_large_string(array.type) else "i")
@@ -47,15 +48,16 @@ class StringColumn:
         application that matches event by event meets the same ones again. All at once would
         be faster yet, but the first call would wait for it.
         """
+        if not len(places):
+            return []
         if self._made is None:
-            self._made = [None] * len(self)
-        made = self._made
-        found: list[str] = []
-        for place in places.tolist():
-            text = made[place]
-            if text is None:
-                text = made[place] = self[place]
-            found.append(text)
+            self._made = np.empty(len(self), dtype=object), np.zeros(len(self), dtype=np.bool_)
+        made, is_made = self._made
+        missing = places[~is_made[places]]
+        for place in missing.tolist():
+            made[place] = self[place]
+        is_made[missing] = True
+        found: list[str] = made[places].tolist()
         return found
 
     def pieces(self) -> Iterator[tuple[slice, list[str]]]:
