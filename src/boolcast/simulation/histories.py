@@ -48,6 +48,10 @@ FILTERS: Final = tuple(
         *(f"x between {low} and {high}" for low in range(6) for high in range(low, 6)),
         *("true", "x != 2", "x < 2 or x > 3", "x = 1 or y = 1", "not (x < 2 and y = 1)"),
         *("y = 1 and x > 1", "y is null", "x between 1 and 4 and y is null", "x = y"),
+        # For pruning, replacement and merging: ANDs with a predicate in common, and an AND below
+        # an OR.
+        *("y = 1 and x < 4", "y = 1 and x = 2", "y = 1 and x < 3 and x != 1"),
+        *("y = 1 and (x < 2 or x > 4)", "x < 3 and y = 1 or x > 4 and y is null"),
     )
 )
 EVENTS: Final = (
