@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Set
 from typing import assert_never
 
+from boolcast.filters.expressions import Filter
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.mergers import Merger
 from boolcast.routing import advertising, subscribing
@@ -61,6 +62,9 @@ def restore(state: State, records: Iterable[Record]) -> None:
     }
     for entry in entries:
         _restore_entry(state, entry, merged)
+    for entry in entries:
+        if isinstance(entry, SubscriptionRecord) and entry.constituents:
+            _restore_merger(state, entry)
     _quench(state)
 
 
@@ -106,19 +110,22 @@ def _restore_entry(
         state.constituents.add(entry)
         return
     state.take_up(entry)
-    if record.constituents:
-        filters = {
-            name: state.constituents.entries[name].form.filter for name in record.constituents
-        }
-        state.mergers.add(
-            Merger(
-                id=record.subscription,
-                filter=record.filter,
-                constituents=filters,  # type: ignore[arg-type]
-                imperfection=0.0,
-                operations=0,
-            )
+
+
+def _restore_merger(state: State, record: SubscriptionRecord) -> None:
+    constituents: dict[SubscriptionId, Filter] = {
+        name: state.constituents.entries[name].form.filter for name in record.constituents
+    }
+    # How imperfect it is was asked when it was made, and is not asked again.
+    state.mergers.add(
+        Merger(
+            id=record.subscription,
+            filter=record.filter,
+            constituents=constituents,
+            imperfection=0.0,
+            operations=0,
         )
+    )
 
 
 def _quench(state: State) -> None:

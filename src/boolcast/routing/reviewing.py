@@ -65,6 +65,7 @@ def _put_in_place(state: State, link: BrokerId, merger: Merger) -> None:
     constituents = [state.subscriptions.entries[name] for name in merger.constituents]
     for entry in constituents:
         state.let_go(entry)
+        entry.order = state.next_order()
         state.constituents.add(entry)
         keep_subscription(state, entry)
     for neighbour in state.others(link):
