@@ -7,13 +7,16 @@ any other pair at most once, and only if the filter accepts the event.
 """
 
 from collections import Counter
+from itertools import cycle
 from typing import Any
 
 from hypothesis import strategies as st
 
 from boolcast.filters.parsing import parse
+from boolcast.model.statistics import Statistics
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.effects import Refuse
+from boolcast.simulation.combinations import simplifications
 from boolcast.simulation.histories import ALIKE
 from tests.routing.network import Delivery, Network
 
@@ -57,6 +60,20 @@ POLICIES: list[dict[str, Any]] = [
     },
 ]
 
+
+POLICIES += [
+    {**base, **simplification}
+    for base, simplification in zip(
+        cycle(POLICIES),
+        [each for each in simplifications() if len(each) > 1],
+        strict=False,
+    )
+]
+STATISTICS = Statistics(
+    events=100,
+    predicates={"y = 1": 30, "x < 4": 60, "x = 2": 15, "x != 1": 80, "x < 3": 40, "x > 1": 70},
+)
+"""Some predicates are known, the others have to be guessed."""
 
 INTERVALS = [(low, high) for low in range(6) for high in range(low, 6)]
 FILTERS = [
@@ -120,7 +137,7 @@ class Player:
     def __init__(self, parents: list[int], configuration: Configuration) -> None:
         links = [(f"B{parent % (i + 1)}", f"B{i + 1}") for i, parent in enumerate(parents)]
         self.size = len(parents) + 1
-        self.network = Network(links, configuration)
+        self.network = Network(links, configuration, statistics=STATISTICS)
         self.network.settle()
         self.rests = 0
         self.serial = 0

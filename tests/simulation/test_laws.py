@@ -11,6 +11,7 @@ from boolcast.routing.effects import Complain
 from boolcast.simulation.observation import Observer
 from boolcast.simulation.plans import Plan
 from boolcast.simulation.runs import Run, outcome_of, outcomes
+from tests.routing.network import check_engine
 
 CHUNK = 20
 
@@ -28,7 +29,9 @@ class Validation(Observer):
 
     def steps(self, time, broker, job, step):
         if self.run is not None:
-            self.run.simulation.processes[broker].stack.broker.validate()
+            checked = self.run.simulation.processes[broker].stack.broker
+            checked.validate()
+            check_engine(checked)
 
 
 def check(seed: int, **choice) -> Run:
