@@ -65,7 +65,7 @@ POLICIES += [
     {**base, **simplification}
     for base, simplification in zip(
         cycle(POLICIES),
-        [each for each in simplifications() if len(each) > 1],
+        simplifications()[1:],
         strict=False,
     )
 ]

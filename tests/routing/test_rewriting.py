@@ -104,7 +104,7 @@ def test_what_did_not_merge_is_not_tried_again():
         SubscriptionId("s1"): parse("y = 1 and x > 3"),
         SubscriptionId("s2"): parse("y = 1 and x < 3"),
     }
-    asked = []
+    asked: list[str] = []
 
     def new_id() -> str:
         asked.append(f"B:1:{len(asked)}")

@@ -17,10 +17,10 @@ HISTORY = Statistics(
     events=1_000, predicates={"y = 1": 100, "x < 9": 900, "x < 5": 500, "x >= 0": 1_000}
 )
 S1, S2 = "y = 1 and x < 9", "y = 1 and x < 5"
-PRUNING = {"rewriting": "pruning"}
-REPLACEMENT = {"rewriting": "replacement"}
-SENDING = {"sending": "pruned", "degradation": 0.2}
-MERGING = {"merging": "pruning", "imperfection": 0.5}
+PRUNING: dict[str, Any] = {"rewriting": "pruning"}
+REPLACEMENT: dict[str, Any] = {"rewriting": "replacement"}
+SENDING: dict[str, Any] = {"sending": "pruned", "degradation": 0.2}
+MERGING: dict[str, Any] = {"merging": "pruning", "imperfection": 0.5}
 
 
 def network_of(

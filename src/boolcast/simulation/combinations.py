@@ -13,8 +13,8 @@ from boolcast.routing.configuration import (
     Unsubscription,
 )
 
-REVIEW_EVENTS: Final = 2
-"""How soon brokers look at their entries here: a random history has few events."""
+_SOON: Final[dict[str, Any]] = {"review_events": 2}
+"""A random history has few events."""
 
 REWRITING: Final[tuple[dict[str, Any], ...]] = (
     {},
@@ -33,10 +33,11 @@ MERGING: Final[tuple[dict[str, Any], ...]] = (
 
 def simplifications() -> list[dict[str, Any]]:
     """The ways to make entries simpler, all with all, and as the first none."""
-    return [
-        {**rewriting, **sending, **merging, "review_events": REVIEW_EVENTS}
+    chosen = [
+        {**rewriting, **sending, **merging}
         for rewriting, sending, merging in product(REWRITING, SENDING, MERGING)
     ]
+    return [each and {**each, **_SOON} for each in chosen]
 
 
 @cache
