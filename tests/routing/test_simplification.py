@@ -282,7 +282,7 @@ def test_an_impossible_target_is_told_and_nothing_is_pruned():
     _, report = network.reports[-1]
     assert isinstance(report.problem, PruningTargetError)
     assert report.problem.floor == 2
-    assert "nothing was rewritten: no pruning leaves 1 predicates" in str(report)
+    assert "nothing more was rewritten: no pruning leaves 1 predicates" in str(report)
     # It is not told again as long as nothing has changed.
     count = len(network.reports)
     network.publish("B3", "p", "e", x=1)

@@ -72,7 +72,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     Of `entries` so many are matched `rewritten`, which has saved `removed` predicates and lets
     an expected share `false_positives` of events pass for nothing; `constituents` more are
     represented by `mergers`. `knowledge` says how well predicates are known, `problem` why
-    nothing was rewritten although it should have been.
+    nothing more was rewritten although it should have been.
     """
 
     entries: int
@@ -86,7 +86,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         if self.problem is not None:
-            return f"nothing was rewritten: {self.problem}"
+            return f"nothing more was rewritten: {self.problem}"
         return (
             f"{self.rewritten:,} of {self.entries:,} entries of neighbours are rewritten, which"
             f" saves {self.removed:,} predicates and lets an expected {self.false_positives:.2%}"

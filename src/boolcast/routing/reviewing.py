@@ -7,7 +7,7 @@ good for matching only (R4). Nothing of this can be seen in what clients get.
 
 from boolcast.model.identifiers import BrokerId, SubscriptionId
 from boolcast.optimising.mergers import Merger
-from boolcast.optimising.selectivities import Knowledge, Selectivities
+from boolcast.optimising.selectivities import Selectivities
 from boolcast.routing.effects import Report
 from boolcast.routing.keeping import keep_subscription
 from boolcast.routing.state import State
@@ -22,30 +22,28 @@ def review(state: State) -> None:
     selectivities = state.learning.learn(
         entries[name].form.filter for name in state.rewriting.rewritten
     )
-    merged = _merge(state, selectivities)
-    rewriting = state.rewriting.rewrite(selectivities)
-    if rewriting is None and not merged:
+    if state.is_reviewed:
         return
-    if rewriting is not None:
-        for name, filter in rewriting.changed.items():
-            state.engine.add(name, filter)
+    _merge(state, selectivities)
+    rewriting = state.rewriting.rewrite(selectivities)
+    for name, filter in rewriting.changed.items():
+        state.engine.add(name, filter)
+    state.is_reviewed = True
     state.effects.append(
         Report(
             entries=len(state.link_of),
             rewritten=len(state.rewriting.rewritten),
             removed=state.rewriting.removed(),
-            false_positives=0.0 if rewriting is None else rewriting.standing.false_positives,
+            false_positives=rewriting.false_positives,
             mergers=len(state.mergers),
             constituents=len(state.constituents),
-            knowledge=Knowledge() if rewriting is None else rewriting.knowledge,
-            problem=None if rewriting is None else rewriting.problem,
+            knowledge=rewriting.knowledge,
+            problem=rewriting.problem,
         )
     )
 
 
-def _merge(state: State, selectivities: Selectivities) -> bool:
-    """Make the mergers that the policy proposes; True if there was one."""
-    merged = False
+def _merge(state: State, selectivities: Selectivities) -> None:
     for link in state.neighbours:
         entries = {
             SubscriptionId(entry.id): entry.form.filter
@@ -54,8 +52,6 @@ def _merge(state: State, selectivities: Selectivities) -> bool:
         }
         for merger in state.merging.propose(link, entries, selectivities, state.new_id):
             _put_in_place(state, link, merger)
-            merged = True
-    return merged
 
 
 def _put_in_place(state: State, link: BrokerId, merger: Merger) -> None:

@@ -22,7 +22,6 @@ from boolcast.optimising.selectivity_queue import SelectivityQueue
 from boolcast.optimising.stopping import (
     FalsePositiveBudget,
     MemoryTarget,
-    Operations,
     Standing,
     StoppingRule,
 )
@@ -33,12 +32,12 @@ class Rewriting(NamedTuple):
     """What a review of all entries came to.
 
     `changed` are the entries that are to be matched in another form from now on, perhaps the
-    one in which they came. `standing` counts predicates as the policy does. With a `problem`
-    nothing was rewritten.
+    one in which they came. `false_positives` is the expected share of events that match for
+    nothing by now. With a `problem` nothing more was rewritten.
     """
 
     changed: dict[SubscriptionId, Filter]
-    standing: Standing
+    false_positives: float
     knowledge: Knowledge
     problem: PruningTargetError | None = None
 
@@ -56,8 +55,8 @@ class RewritingPolicy(Protocol):
     def remove(self, subscription: SubscriptionId) -> None:
         """An entry is gone (P1-B10)."""
 
-    def rewrite(self, selectivities: Selectivities) -> Rewriting | None:
-        """Review the entries; None if none has come or gone since the last time."""
+    def rewrite(self, selectivities: Selectivities) -> Rewriting:
+        """Review the entries, some of which have come or gone since the last time."""
 
     def removed(self) -> int:
         """How many predicates rewriting has saved."""
@@ -75,8 +74,8 @@ class AsTheyCame:
     def remove(self, subscription: SubscriptionId) -> None:
         pass
 
-    def rewrite(self, selectivities: Selectivities) -> Rewriting | None:  # noqa: ARG002
-        return None
+    def rewrite(self, selectivities: Selectivities) -> Rewriting:  # noqa: ARG002
+        return Rewriting({}, 0.0, Knowledge())
 
     def removed(self) -> int:
         return 0
@@ -115,20 +114,15 @@ class PostPruning:
             self._queue.remove(subscription)
             self._have_left = True
 
-    def rewrite(self, selectivities: Selectivities) -> Rewriting | None:
-        if not self._new and not self._have_left:
-            return None
-        if self._queue is None:
-            self._queue = SelectivityQueue(selectivities, self._change)
-        queue = self._queue
-        queue.learn(selectivities)
-        for subscription in self._new:
-            queue.add(subscription, self._originals[subscription])
+    def rewrite(self, selectivities: Selectivities) -> Rewriting:
         former = self.rewritten
-        if self._is_reason_gone(queue.standing()):
-            for subscription in former:
-                queue.add(subscription, self._originals[subscription])
+        queue = self._continued(selectivities)
+        if queue is None:
+            queue = SelectivityQueue(selectivities, self._change)
+            for subscription, filter in self._originals.items():
+                queue.add(subscription, filter)
             self.rewritten = {}
+        self._queue = queue
         self._new, self._have_left = {}, False
         problem = None
         try:
@@ -139,11 +133,19 @@ class PostPruning:
             knowledge = selectivities.knowledge(self._originals.values())
             problem = error
         changed = _difference(self._originals, former, self.rewritten)
-        return Rewriting(changed, queue.standing(), knowledge, problem)
+        return Rewriting(changed, queue.standing().false_positives, knowledge, problem)
+
+    def _continued(self, selectivities: Selectivities) -> SelectivityQueue | None:
+        """The queue with the entries that are new; None if it is to begin anew."""
+        queue = self._queue
+        if queue is None or self._stops_at_cut_off:
+            return None
+        queue.learn(selectivities)
+        for subscription in self._new:
+            queue.add(subscription, self._originals[subscription])
+        return None if self._is_reason_gone(queue.standing()) else queue
 
     def _is_reason_gone(self, standing: Standing) -> bool:
-        if self._stops_at_cut_off:
-            return True
         return any(
             (self._have_left and standing.predicates < rule.predicates)
             if isinstance(rule, MemoryTarget)
@@ -169,37 +171,31 @@ class PredicateReplacement:
         self.rewritten: dict[SubscriptionId, Filter] = {}
         self._rules = stopping_rules(configuration)
         self._originals: dict[SubscriptionId, Filter] = {}
-        self._is_changed = False
         self._removed = 0
 
     def add(self, subscription: SubscriptionId, filter: Filter) -> None:
         self._originals[subscription] = filter
-        self._is_changed = True
 
     def remove(self, subscription: SubscriptionId) -> None:
         del self._originals[subscription]
         self.rewritten.pop(subscription, None)
-        self._is_changed = True
 
-    def rewrite(self, selectivities: Selectivities) -> Rewriting | None:
-        if not self._is_changed:
-            return None
-        self._is_changed = False
+    def rewrite(self, selectivities: Selectivities) -> Rewriting:
         former = self.rewritten
         problem = None
         try:
             run = replace_predicates(self._originals, selectivities, *self._rules)
-            standing, knowledge = run.after, run.knowledge
+            false_positives, knowledge = run.after.false_positives, run.knowledge
             self._removed = run.before.predicates - run.after.predicates
             self.rewritten = {name: each for name, each in run.changed.items() if _fits(each)}
         except PruningTargetError as error:
             problem = error
-            whole = replace_predicates(self._originals, selectivities, Operations(0))
-            standing, knowledge = whole.before, whole.knowledge
+            false_positives = 0.0
+            knowledge = selectivities.knowledge(self._originals.values())
             self._removed = 0
             self.rewritten = {}
         changed = _difference(self._originals, former, self.rewritten)
-        return Rewriting(changed, standing, knowledge, problem)
+        return Rewriting(changed, false_positives, knowledge, problem)
 
     def removed(self) -> int:
         return self._removed

@@ -111,6 +111,8 @@ class State:
         self.matched = 0
         """How many entries accepted the last event: for who counts costs."""
         self.events = 0
+        self.is_reviewed = True
+        """Whether no entry of a neighbour has come or gone since the last review."""
         self.next_review = (
             float(configuration.review_events) if configuration.needs_selectivities else math.inf
         )
@@ -159,6 +161,7 @@ class State:
         self.subscriptions.add(entry)
         self.engine.add(entry.id, entry.form.filter)
         if entry.link is not None:
+            self.is_reviewed = False
             self.link_of[entry.id] = entry.link
             self.rewriting.add(SubscriptionId(entry.id), entry.form.filter)
 
@@ -167,6 +170,7 @@ class State:
         self.subscriptions.remove(entry)
         self.engine.remove(entry.id)
         if entry.link is not None:
+            self.is_reviewed = False
             del self.link_of[entry.id]
             self.rewriting.remove(SubscriptionId(entry.id))
 

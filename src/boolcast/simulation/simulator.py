@@ -458,7 +458,11 @@ class Simulation:
         """On perfect wires what is sent arrives, and what is asked is done: counting is enough."""
         done = job.message if type(job) is Received else job
         is_event = type(done) is Publish or type(done) is ClientPublishes
-        of_events = sum(type(effect.message) is Publish for effect in step.sent)
+        of_events = (
+            sum(type(effect.message) is Publish for effect in step.sent)
+            if step.is_control
+            else len(step.sent)
+        )
         self._events_in_flight += of_events
         self._control_in_flight += len(step.sent) - of_events
         if is_event:
