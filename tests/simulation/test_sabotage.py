@@ -86,7 +86,7 @@ def break_a_merger_before_the_rest_is_told(
 
 
 def withdraw_before_telling(state: State, link: BrokerId, merger: Merger) -> None:
-    """P2-E1: constituents go before the merger comes."""
+    """R2 broken: constituents go before the merger comes."""
     for neighbour in state.others(link):
         told = [name for name in merger.constituents if name in neighbour.subscriptions]
         subscribing.withdraw(state, neighbour, told)
