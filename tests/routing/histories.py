@@ -7,13 +7,17 @@ any other pair at most once, and only if the filter accepts the event.
 """
 
 from collections import Counter
+from itertools import cycle
 from typing import Any
 
 from hypothesis import strategies as st
 
 from boolcast.filters.parsing import parse
+from boolcast.model.statistics import Statistics
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.effects import Refuse
+from boolcast.simulation.combinations import simplifications
+from boolcast.simulation.histories import ALIKE
 from tests.routing.network import Delivery, Network
 
 PLAIN = {"covering": "none", "unsubscription": "plain"}
@@ -57,6 +61,20 @@ POLICIES: list[dict[str, Any]] = [
 ]
 
 
+POLICIES += [
+    {**base, **simplification}
+    for base, simplification in zip(
+        cycle(POLICIES),
+        simplifications()[1:],
+        strict=False,
+    )
+]
+STATISTICS = Statistics(
+    events=100,
+    predicates={"y = 1": 30, "x < 4": 60, "x = 2": 15, "x != 1": 80, "x < 3": 40, "x > 1": 70},
+)
+"""Some predicates are known, the others have to be guessed."""
+
 INTERVALS = [(low, high) for low in range(6) for high in range(low, 6)]
 FILTERS = [
     *(f"x between {low} and {high}" for low, high in INTERVALS),
@@ -65,7 +83,7 @@ FILTERS = [
 ]
 EVENTS = [{"x": x} for x in range(6)] + [{"x": x, "y": 1} for x in range(6)] + [{"y": 3}]
 
-_FILTER = st.sampled_from(FILTERS)
+_FILTER = st.one_of(st.sampled_from(FILTERS), st.sampled_from(list(map(str, ALIKE))))
 _SLOT = st.integers(0, 5)
 _PLACE = st.integers(0, 6)
 STEPS = st.one_of(
@@ -119,7 +137,7 @@ class Player:
     def __init__(self, parents: list[int], configuration: Configuration) -> None:
         links = [(f"B{parent % (i + 1)}", f"B{i + 1}") for i, parent in enumerate(parents)]
         self.size = len(parents) + 1
-        self.network = Network(links, configuration)
+        self.network = Network(links, configuration, statistics=STATISTICS)
         self.network.settle()
         self.rests = 0
         self.serial = 0

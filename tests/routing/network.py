@@ -7,15 +7,17 @@ what a delivery checker needs: who settled what between which moments of rest.
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
+from boolcast.matching.scan import ScanMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
+from boolcast.model.statistics import Statistics
 from boolcast.routing.broker import Broker
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.effects import (
@@ -25,6 +27,7 @@ from boolcast.routing.effects import (
     Effect,
     Persist,
     Refuse,
+    Report,
     Send,
     SetTimer,
     Suspect,
@@ -70,8 +73,10 @@ class Network:
         configuration: Configuration,
         *,
         forms: Forms | None = None,
+        statistics: Statistics | None = None,
     ) -> None:
         self.configuration = configuration
+        self.statistics = statistics
         self.forms = forms or Forms()
         self.now = 0.0
         self.neighbours: dict[BrokerId, list[BrokerId]] = {}
@@ -79,7 +84,9 @@ class Network:
             self.neighbours.setdefault(BrokerId(left), []).append(BrokerId(right))
             self.neighbours.setdefault(BrokerId(right), []).append(BrokerId(left))
         self.brokers = {
-            name: Broker(name, configuration, neighbours=others, forms=self.forms)
+            name: Broker(
+                name, configuration, neighbours=others, forms=self.forms, statistics=statistics
+            )
             for name, others in self.neighbours.items()
         }
         self.epochs = dict.fromkeys(self.brokers, 1)
@@ -93,6 +100,7 @@ class Network:
         """The events that went down with a broker."""
         self.deliveries: list[Delivery] = []
         self.refusals: list[Effect] = []
+        self.reports: list[tuple[str, Report]] = []
         self.confirmed: list[tuple[str, str]] = []
         self.sent: list[Sent] = []
         for left, right in links:
@@ -134,6 +142,7 @@ class Network:
         name = BrokerId(broker)
         effects = self.brokers[name].handle(stimulus, now=self.now)
         self.brokers[name].validate()
+        check_engine(self.brokers[name])
         for effect in effects:
             match effect:
                 case Send(link, message):
@@ -152,6 +161,8 @@ class Network:
                     self.confirmed.append((client, subscription))
                 case Refuse() | Complain() | Suspect():
                     self.refusals.append(effect)
+                case Report():
+                    self.reports.append((name, effect))
                 case SetTimer():
                     pass
         return effects
@@ -206,6 +217,7 @@ class Network:
                 neighbours=others,
                 epoch=self.epochs[name],
                 forms=self.forms,
+                statistics=self.statistics,
             )
             assert memory(self.brokers[name]) == before
             return
@@ -217,6 +229,7 @@ class Network:
             neighbours=others,
             epoch=self.epochs[name],
             forms=self.forms,
+            statistics=self.statistics,
         )
         for other in others:
             self.down[frozenset((name, other))] = True
@@ -251,6 +264,26 @@ class Network:
         state = self.brokers[BrokerId(broker)].state
         return sorted(str(entry.form.filter) for entry in state.subscriptions)
 
+    def matched(self, broker: str) -> list[str]:
+        """The filters by which a broker matches, as texts."""
+        return sorted(map(str, engine_filters(self.brokers[BrokerId(broker)]).values()))
+
+
+def engine_filters(broker: Broker) -> dict[str, Filter]:
+    """What is really in the match engine, if that is the one that asks every filter."""
+    engine = broker.state.engine
+    return engine._subscriptions._filters if isinstance(engine, ScanMatcher) else {}
+
+
+def check_engine(broker: Broker) -> None:
+    """Clients' filters are matched as they are, neighbours' as the policy says (R1)."""
+    state = broker.state
+    if isinstance(state.engine, ScanMatcher):
+        rewritten: Mapping[str, Filter] = state.rewriting.rewritten  # type: ignore[assignment]
+        assert engine_filters(broker) == {
+            entry.id: rewritten.get(entry.id, entry.form.filter) for entry in state.subscriptions
+        }
+
 
 def memory(broker: Broker) -> object:
     """All that a broker must still know after a crash with its disk."""
@@ -258,6 +291,8 @@ def memory(broker: Broker) -> object:
     return (
         [vars_of(entry) for entry in state.advertisements],
         [vars_of(entry) for entry in state.subscriptions],
+        [vars_of(entry) for entry in state.constituents],
+        {merger.id: (merger.filter, merger.constituents) for merger in state.mergers},
         {
             link: (
                 sorted(each.subscriptions),

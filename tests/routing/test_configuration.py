@@ -7,7 +7,15 @@ import pytest
 from boolcast.errors import ConfigurationError
 from boolcast.routing import configuration
 from boolcast.routing.configuration import Configuration
-from boolcast.routing.policies import COVERING, ENGINES, PROPAGATION, UNSUBSCRIPTION
+from boolcast.routing.policies import (
+    COVERING,
+    ENGINES,
+    MERGING,
+    PROPAGATION,
+    REWRITING,
+    SENDING,
+    UNSUBSCRIPTION,
+)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +27,17 @@ from boolcast.routing.policies import COVERING, ENGINES, PROPAGATION, UNSUBSCRIP
         ({"propagation": "flood", "unsubscription": "incremental"}, "P4-B5"),
         ({"propagation": "flood", "advertisement_covering": "active"}, "P2-B9"),
         ({"threshold": 1.5}, "P4-B5"),
+        ({"memory_target": 100}, "P1-B7"),
+        ({"false_positive_budget": 0.1}, "P1-B7"),
+        ({"stops_at_cut_off": True}, "P1-B7"),
+        ({"rewriting": "replacement", "stops_at_cut_off": True}, "P1-B11"),
+        ({"rewriting": "pruning", "memory_target": -1}, "P1-B7"),
+        ({"rewriting": "pruning", "false_positive_budget": 1.5}, "P1-B7"),
+        ({"rewriting": "pruning", "change_bound": -0.1}, "P1-B7"),
+        ({"rewriting": "pruning", "review_events": 0}, "P1-B7"),
+        ({"sending": "pruned", "degradation": 2.0}, "P1-B8"),
+        ({"merging": "pruning", "imperfection": -0.5}, "P2-B11"),
+        ({"merging": "pruning", "merger_size": 1}, "P1-B9"),
     ],
 )
 def test_an_excluded_combination_names_its_rule(policy: dict[str, Any], rule: str):
@@ -34,6 +53,9 @@ def test_an_excluded_combination_names_its_rule(policy: dict[str, Any], rule: st
         (configuration.Propagation, PROPAGATION),
         (configuration.Covering, COVERING),
         (configuration.Unsubscription, UNSUBSCRIPTION),
+        (configuration.Rewriting, REWRITING),
+        (configuration.Sending, SENDING),
+        (configuration.Merging, MERGING),
         (configuration.EngineName, ENGINES),
     ],
 )

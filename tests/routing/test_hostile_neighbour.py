@@ -39,7 +39,8 @@ from boolcast.routing.stimuli import (
     Stimulus,
     TimerFired,
 )
-from tests.routing.histories import FILTERS, POLICIES
+from boolcast.simulation.histories import ALIKE
+from tests.routing.histories import FILTERS, POLICIES, STATISTICS
 
 A, B, C = BrokerId("A"), BrokerId("B"), BrokerId("C")
 ANN, PAT = ClientId("ann"), ClientId("pat")
@@ -47,7 +48,7 @@ ANN, PAT = ClientId("ann"), ClientId("pat")
 # Its own ids, those of the broker that it talks to, given out or not, and those of others.
 _IDS = st.sampled_from(["A:1:1", "A:1:2", "B:1:1", "B:1:2", "B:1:9", "B:2:1", "C:1:1", "", "é"])
 _NUMBERS = st.integers(-2, 12)
-_FILTERS = st.sampled_from([parse(text) for text in FILTERS])
+_FILTERS = st.sampled_from([parse(text) for text in FILTERS] + list(ALIKE))
 _EVENTS = st.builds(Event, x=st.integers(0, 5))
 _SUBSCRIBES = st.builds(Subscribe, _IDS.map(SubscriptionId), _FILTERS)
 _DISTANCES = st.none() | st.lists(
@@ -95,7 +96,8 @@ OTHERS: st.SearchStrategy[Stimulus] = st.one_of(
     stimuli=st.lists(st.one_of(st.builds(Received, st.just(A), MESSAGES), OTHERS), max_size=40),
 )
 def test_whatever_a_neighbour_says(policy, stimuli):
-    broker = Broker(B, Configuration(engine="scan", **policy), neighbours=[A, C])
+    configuration = Configuration(engine="scan", **policy)
+    broker = Broker(B, configuration, neighbours=[A, C], statistics=STATISTICS)
     now = 0.0
 
     def handle(stimulus):

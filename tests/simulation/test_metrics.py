@@ -6,6 +6,7 @@ import pytest
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
+from boolcast.model.statistics import Statistics
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.stimuli import (
     ClientAdvertises,
@@ -95,6 +96,52 @@ def test_an_event_that_a_ghost_attracts_is_a_false_positive():
     publish(simulation, "unwanted", 3)
     assert before == 0
     assert metrics.summary().false_positives > 0
+
+
+def simplified(**policy: object) -> tuple[Simulation, Metrics]:
+    """At B0 two want half of what x = 1 gives; an event that neither wants has been published."""
+    topology = topologies.line(4)
+    metrics = Metrics(topology)
+    simulation = Simulation(
+        topology,
+        Configuration(covering="none", review_events=1, **policy),  # type: ignore[arg-type]
+        observers=[metrics],
+        statistics=Statistics(events=10, predicates={"x = 1": 1, "y < 5": 5, "y > 6": 5}),
+    )
+    simulation.request(B[3], ClientAdvertises(P, "a", parse("true")))  # type: ignore[arg-type]
+    for name, text in (("s1", "x = 1 and y < 5"), ("s2", "x = 1 and y > 6")):
+        simulation.request(B[0], ClientSubscribes(C, name, parse(text)))  # type: ignore[arg-type]
+    assert simulation.settle()
+    for number, y in enumerate((4, 6)):
+        publication = PublicationId(f"e{number}")
+        simulation.request(B[3], ClientPublishes(P, publication, Event(x=1, y=y)))
+        assert simulation.settle()
+    metrics.look(simulation)
+    return simulation, metrics
+
+
+@pytest.mark.parametrize(
+    ("policy", "false_positives", "pruned", "merged"),
+    [
+        ({}, 0, 0, 0),
+        ({"rewriting": "pruning"}, 3, 6, 0),
+        ({"sending": "pruned", "degradation": 0.5}, 3, 0, 0),
+        # B1 merges what came from B0, and so the others hear of one entry only.
+        ({"merging": "pruning", "imperfection": 0.5}, 3, 0, 2),
+    ],
+    ids=["whole", "pruning", "pre-pruning", "merging"],
+)
+def test_simpler_entries_attract_false_positives(policy, false_positives, pruned, merged):
+    """Three links in vain, and nothing comes of it: e0 has been delivered, e1 has not."""
+    _, metrics = simplified(**policy)
+    summary = metrics.summary()
+    assert summary.deliveries.count == 1
+    assert summary.forwards == 3 + false_positives
+    assert summary.false_positives == false_positives
+    assert (summary.pruned, summary.merged) == (pruned, merged)
+    last = metrics.tables()["brokers"].slice(0, 4)
+    assert sum(last["pruned"].to_pylist()) == pruned
+    assert sum(last["merged"].to_pylist()) == merged
 
 
 def test_links_carry_what_was_sent():

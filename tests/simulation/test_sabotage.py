@@ -1,15 +1,27 @@
 """The checker finds brokers that are broken on purpose: each line is an idea that must hold."""
 
+from collections.abc import Sequence
 from unittest.mock import patch
 
 import pytest
 
-from boolcast.routing import advertising, subscribing, synchronising
+from boolcast.model.identifiers import BrokerId, SubscriptionId
+from boolcast.model.statistics import Statistics
+from boolcast.optimising import trees
+from boolcast.optimising.mergers import Merger
+from boolcast.optimising.pre_pruning import pre_prune
+from boolcast.optimising.selectivities import Selectivities
+from boolcast.routing import advertising, reviewing, subscribing, synchronising
+from boolcast.routing.forms import Form
 from boolcast.routing.graph import Change, RelationGraph
+from boolcast.routing.keeping import keep_subscription
 from boolcast.routing.links import LinkEnd
+from boolcast.routing.merging import MergingByPruning
 from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
 from boolcast.routing.neighbours import Neighbour
-from boolcast.routing.unsubscription import Separately
+from boolcast.routing.state import Operation, State
+from boolcast.routing.tables import Entry
+from boolcast.routing.unsubscription import Distances, Separately
 from boolcast.simulation.plans import Plan
 from boolcast.simulation.runs import outcome_of
 
@@ -49,6 +61,74 @@ def keep_held_up_events_to_themselves(self: LinkEnd, peer: int) -> None:
 
 BEGIN_ANEW = LinkEnd._begin_anew
 
+PRUNING = "rewriting=pruning,review_events=1"
+MERGING = "covering=none,merging=pruning,imperfection=0.5,merger_size=3,review_events=1"
+SENDING = "covering=active,sending=pruned,degradation=0.5"
+
+
+def break_a_merger_before_the_rest_is_told(
+    state: State, entry: Entry, distances: Distances, removal: Operation
+) -> None:
+    """P2-B12 the wrong way round."""
+    if entry.id in state.subscriptions:
+        subscribing.remove(state, entry, distances, removal)
+        return
+    state.constituents.remove(entry)
+    keep_subscription(state, entry)
+    exchange = state.mergers.unsubscribe(SubscriptionId(entry.id))
+    for name in exchange.withdraw:
+        subscribing.remove(state, state.subscriptions.entries[name], distances, removal)
+    for name in exchange.forward:
+        remaining = state.constituents.entries[name]
+        state.constituents.remove(remaining)
+        remaining.order = state.next_order()
+        subscribing.install(state, remaining)
+
+
+def withdraw_before_telling(state: State, link: BrokerId, merger: Merger) -> None:
+    """R2 broken: constituents go before the merger comes."""
+    for neighbour in state.others(link):
+        told = [name for name in merger.constituents if name in neighbour.subscriptions]
+        subscribing.withdraw(state, neighbour, told)
+    PUT_IN_PLACE(state, link, merger)
+
+
+PUT_IN_PLACE = reviewing._put_in_place
+
+
+def merge_into_the_first(self, constituents, selectivities, new_id):
+    """A merger that does not cover all that it stands for."""
+    return Merger(
+        id=SubscriptionId(new_id()),
+        filter=next(iter(constituents.values())),
+        constituents=constituents,
+        imperfection=0.0,
+        operations=0,
+    )
+
+
+def prune_what_clients_asked_for(self: State, entry: Entry) -> None:
+    """R1 broken."""
+    TAKE_UP(self, entry)
+    filter = pre_prune(entry.form.filter, Selectivities(Statistics(events=0)))
+    self.engine.add(entry.id, filter)
+
+
+TAKE_UP = State.take_up
+
+
+def tell_the_whole_form(self: State, neighbour: Neighbour, subscription: str) -> Form:
+    """R3 broken: covering goes by the form to be sent, and another is sent."""
+    return self.wanted_form(neighbour, subscription)
+
+
+def prune_an_alternative(is_and: bool, parts: Sequence[trees.Tree]) -> trees.Tree:
+    """P1-B4 broken: a child of an OR is lost."""
+    return JOINED(is_and, parts if is_and else parts[:-1] or parts)
+
+
+JOINED = trees._joined
+
 
 @pytest.mark.parametrize(
     ("target", "name", "broken", "choice"),
@@ -62,6 +142,12 @@ BEGIN_ANEW = LinkEnd._begin_anew
         (synchronising, "_tell_all", lambda state, neighbour: None, {"faults": "amnesia"}),
         (advertising, "await_answers", lambda state, entry, operation: None, {}),
         (subscribing, "keep_subscription", lambda state, entry: None, {"faults": "crash:8"}),
+        (subscribing, "drop", break_a_merger_before_the_rest_is_told, {"policy": MERGING}),
+        (reviewing, "_put_in_place", withdraw_before_telling, {"policy": MERGING}),
+        (MergingByPruning, "_merged", merge_into_the_first, {"policy": MERGING}),
+        (State, "take_up", prune_what_clients_asked_for, {"policy": "pruning"}),
+        (State, "form_of", tell_the_whole_form, {"policy": SENDING}),
+        (trees, "_joined", prune_an_alternative, {"policy": PRUNING}),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

@@ -33,8 +33,9 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
             "--policy",
             "-p",
             metavar="NAME",
-            help="flood, none, active, lazy, packing, incremental, incremental-packing, random, "
-            "or written out: covering=lazy,unsubscription=packing.",
+            help="flood, none, active, lazy, packing, incremental, incremental-packing, pruning, "
+            "replacement, pre-pruning, merging, random, or written out: "
+            "covering=lazy,unsubscription=packing.",
         ),
     ] = "random",
     faults: Annotated[
@@ -90,7 +91,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
 
     \b
       FOLDER/brokers.parquet   time, broker, queue, subscriptions, advertisements, forwarded,
-                               triggered, handled
+                               triggered, handled, pruned, merged
       FOLDER/links.parquet     time, sender, receiver, events, messages, packets, bytes
       FOLDER/delays.parquet    time and delay of each delivery, in seconds
 

@@ -124,6 +124,8 @@ def _write_table(report: Report) -> None:
         "triggered subscriptions": f"{summary.triggered:,}",
         "events that crossed a link": f"{summary.forwards:,}",
         "  of those wanted by nobody there": f"{summary.false_positives:,}",
+        "predicates pruned or replaced": f"{summary.pruned:,}",
+        "entries merged into others": f"{summary.merged:,}",
     }
     for name, figure in rows.items():
         table.add_row(name, figure)

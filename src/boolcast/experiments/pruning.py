@@ -132,7 +132,7 @@ def pruning_curve(
         SubscriptionId(f"s{row}"): filter
         for row, filter in enumerate(auction.subscription_filters(0, subscriptions))
     }
-    queue = SelectivityQueue(_learnt(filters, auction.events(_TRAINING_ROW, lessons)))
+    queue = SelectivityQueue(learnt_selectivities(filters, auction.events(_TRAINING_ROW, lessons)))
     for subscription, filter in filters.items():
         queue.add(subscription, filter)
     total = len(queue.forecast()) - 1
@@ -149,7 +149,10 @@ def pruning_curve(
     )
 
 
-def _learnt(filters: Mapping[SubscriptionId, Filter], events: pa.Table) -> Selectivities:
+def learnt_selectivities(
+    filters: Mapping[SubscriptionId, Filter], events: pa.Table
+) -> Selectivities:
+    """What the counting engine learns from events."""
     matcher = _loaded(CountingMatcher(), filters)
     _match(matcher, events)
     return Selectivities(matcher.statistics())

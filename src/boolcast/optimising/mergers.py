@@ -103,13 +103,18 @@ class Mergers:
     def __iter__(self) -> Iterator[Merger]:
         return iter(self._mergers.values())
 
-    def __contains__(self, identifier: SubscriptionId) -> bool:
+    def __contains__(self, identifier: object) -> bool:
         return identifier in self._mergers
 
     def merger_of(self, subscription: SubscriptionId) -> Merger | None:
         """The merger that the subscription is a constituent of."""
         identifier = self._merged_into.get(subscription)
         return None if identifier is None else self._mergers[identifier]
+
+    def constituents(self, identifier: SubscriptionId) -> tuple[SubscriptionId, ...]:
+        """What a merger stands for; of an entry that is no merger, nothing."""
+        merger = self._mergers.get(identifier)
+        return () if merger is None else tuple(merger.constituents)
 
     def originals(
         self, subscriptions: Mapping[SubscriptionId, Filter]

@@ -59,7 +59,7 @@ def install(state: State, entry: Entry, operation: Operation) -> None:
             each for each in state.subscriptions if each.link != entry.link and each.id not in told
         )
         awakened = state.propagation.awakened(entry.form, waiting)
-        changes = [told.insert(each.id, each.form) for each in awakened]
+        changes = [told.insert(each.id, each.sent) for each in awakened]
         subscribing.tell(state, neighbour, subscribing.net(changes))
 
 
@@ -76,7 +76,7 @@ def remove(state: State, entry: Entry) -> None:
         names = [
             name
             for name in neighbour.subscriptions
-            if not state.propagation.is_needed(state.form_of(neighbour, name), rest)
+            if not state.propagation.is_needed(state.wanted_form(neighbour, name), rest)
         ]
         subscribing.withdraw(state, neighbour, names)
 

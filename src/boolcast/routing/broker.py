@@ -8,12 +8,14 @@ from typing import Any, Final
 
 from boolcast.errors import ProtocolError
 from boolcast.model.identifiers import BrokerId
+from boolcast.model.statistics import Statistics
 from boolcast.routing import (
     acknowledging,
     advertising,
     clients,
     publishing,
     restoring,
+    reviewing,
     subscribing,
     synchronising,
     validation,
@@ -55,7 +57,10 @@ class Broker:
     wants, events for it are sent and wait below. `epoch` must be larger whenever a broker of the
     same name starts without its records: the ids that it gives out hold it. `forms` may be
     shared by brokers in one process, to prove things once; `engine`, which must be empty, stands
-    for the one that the configuration names.
+    for the one that the configuration names. `statistics` are what policies that rewrite entries
+    choose by; without them the engine must be one that counts.
+
+    Raises ConfigurationError where neither is given, and StatisticsError.
     """
 
     def __init__(
@@ -67,11 +72,14 @@ class Broker:
         epoch: int = 1,
         forms: Forms | None = None,
         engine: EntryEngine | None = None,
+        statistics: Statistics | None = None,
     ) -> None:
-        self.state = State(broker, configuration, neighbours, epoch, forms or Forms(), engine)
+        self.state = State(
+            broker, configuration, neighbours, epoch, forms or Forms(), engine, statistics
+        )
 
     @classmethod
-    def restore(
+    def restore(  # noqa: PLR0913 - a setting each
         cls,
         broker: BrokerId,
         configuration: Configuration,
@@ -81,13 +89,20 @@ class Broker:
         epoch: int = 1,
         forms: Forms | None = None,
         engine: EntryEngine | None = None,
+        statistics: Statistics | None = None,
     ) -> "Broker":
         """The broker that had persisted these records; its links are as they were.
 
         Its timer is not: let it fire once.
         """
         restored = cls(
-            broker, configuration, neighbours=neighbours, epoch=epoch, forms=forms, engine=engine
+            broker,
+            configuration,
+            neighbours=neighbours,
+            epoch=epoch,
+            forms=forms,
+            engine=engine,
+            statistics=statistics,
         )
         restoring.restore(restored.state, records)
         return restored
@@ -97,6 +112,8 @@ class Broker:
         state = self.state
         state.now = now
         _ACTIONS[type(stimulus)](state, stimulus)
+        if state.events >= state.next_review:
+            reviewing.review(state)
         effects, state.effects = state.effects, []
         persisted = state.journal.take()
         return persisted + effects if persisted else effects

@@ -42,7 +42,8 @@ def subscribes(state: State, stimulus: ClientSubscribes) -> None:
     client, name = stimulus.client, stimulus.subscription
     known = state.subscriptions.named(client, name)
     if known is None:
-        entry = Entry(state.new_id(), form, state.next_order(), client=client, name=name)
+        sent = state.form(state.sending.form_to_send(stimulus.filter, state.learning.selectivities))
+        entry = Entry(state.new_id(), form, state.next_order(), client=client, name=name, sent=sent)
         subscribing.install(state, entry)
     elif known.form is not form:
         state.effects.append(Refuse(client, DuplicateNameError(name)))
@@ -70,7 +71,7 @@ def _unsubscribe(state: State, entry: Entry) -> None:
     overlapping = (
         each
         for each in state.advertisements
-        if each.link is not None and state.forms.overlaps(each.form, entry.form)
+        if each.link is not None and state.forms.overlaps(each.form, entry.sent)
     )
     distances = state.reach.begin(entry.id, overlapping, state.now)
     removal = acknowledging.new_operation(state, entry=entry)

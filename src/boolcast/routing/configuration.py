@@ -5,10 +5,14 @@ from typing import Literal
 import msgspec
 
 from boolcast.errors import ConfigurationError
+from boolcast.optimising.changes import Change
 
 Propagation = Literal["flood", "towards"]
 Covering = Literal["none", "active", "lazy"]
 Unsubscription = Literal["plain", "packing", "incremental", "incremental-packing"]
+Rewriting = Literal["none", "pruning", "replacement"]
+Sending = Literal["whole", "pruned"]
+Merging = Literal["none", "pruning"]
 EngineName = Literal["access", "scan", "counting"]
 
 
@@ -22,6 +26,16 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reaches back. `collects_ghosts` off leaves preserved subscriptions for ever, as in the paper.
     `durable` asks for `Persist` effects.
 
+    `rewriting` says in which form entries of neighbours are matched, `sending` in which form a
+    client's subscription goes to neighbours, `merging` which entries of a neighbour become one.
+    All three choose by selectivities, which the counting engine learns if none are given. The
+    broker reviews its entries after every `review_events` events, if any have come or gone.
+    Rewriting goes on as long as no limit says otherwise: `memory_target` is a number of
+    predicates of neighbours' entries, `false_positive_budget` an expected share of all events,
+    `stops_at_cut_off` P1-X1's. `changes` and `change_bound` are P1-B7's ways with selectivities
+    that have changed. `degradation` is how much more general a form that is sent may be
+    (P1-B6), `imperfection` P2-B11's IMT of a merger, `merger_size` how many become one at most.
+
     Raises ConfigurationError.
     """
 
@@ -29,6 +43,9 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     covering: Covering = "active"
     advertisement_covering: Covering = "none"
     unsubscription: Unsubscription = "plain"
+    rewriting: Rewriting = "none"
+    sending: Sending = "whole"
+    merging: Merging = "none"
     engine: EngineName = "access"
     threshold: float = 0.9
     slack: Literal[0, 1] = 1
@@ -36,6 +53,20 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     collects_ghosts: bool = True
     durable: bool = False
     acknowledgement_seconds: float = 30.0
+    review_events: int = 1_000
+    memory_target: int | None = None
+    false_positive_budget: float | None = None
+    stops_at_cut_off: bool = False
+    changes: Change = "regardless"
+    change_bound: float = 0.0
+    degradation: float = 0.01
+    imperfection: float = 0.01
+    merger_size: int = 8
+
+    @property
+    def needs_selectivities(self) -> bool:
+        """True if a policy chooses by them."""
+        return (self.rewriting, self.sending, self.merging) != ("none", "whole", "none")
 
     def __post_init__(self) -> None:
         for is_excluded, problem, rule in (
@@ -68,6 +99,57 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 f"the threshold is a share between 0 and 1, not {self.threshold}",
                 "P4-B5",
             ),
+            *self._excluded_rewriting(),
         ):
             if is_excluded:
                 raise ConfigurationError(problem, rule=rule)
+
+    def _excluded_rewriting(self) -> tuple[tuple[bool, str, str], ...]:
+        is_limited = self.memory_target is not None or self.false_positive_budget is not None
+        return (
+            (
+                self.rewriting == "none" and (is_limited or self.stops_at_cut_off),
+                "a limit of rewriting needs something to limit: rewriting is 'none'",
+                "P1-B7",
+            ),
+            (
+                self.rewriting == "replacement" and self.stops_at_cut_off,
+                "the cut-off is one of prunings: for replacement take a target or a budget",
+                "P1-B11",
+            ),
+            (
+                (self.memory_target or 0) < 0,
+                f"a number of predicates starts at 0, and this is {self.memory_target}",
+                "P1-B7",
+            ),
+            (
+                not 0.0 <= (self.false_positive_budget or 0.0) <= 1.0,
+                f"a budget is a share of events from 0 to 1, not {self.false_positive_budget}",
+                "P1-B7",
+            ),
+            (
+                not self.change_bound >= 0.0,
+                f"the bound of a change is a number from 0 on, not {self.change_bound}",
+                "P1-B7",
+            ),
+            (
+                self.review_events < 1,
+                f"a review comes after one event at least, not after {self.review_events}",
+                "P1-B7",
+            ),
+            (
+                not 0.0 <= self.degradation <= 1.0,
+                f"a degradation lies between 0 and 1, and this is {self.degradation}",
+                "P1-B8",
+            ),
+            (
+                not 0.0 <= self.imperfection <= 1.0,
+                f"an imperfection lies between 0 and 1, and this is {self.imperfection}",
+                "P2-B11",
+            ),
+            (
+                self.merger_size < 2,
+                f"a merger has two constituents at least, not {self.merger_size}",
+                "P1-B9",
+            ),
+        )

@@ -9,6 +9,7 @@ import msgspec
 from boolcast.errors import InputError
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
+from boolcast.optimising.selectivities import Knowledge
 from boolcast.routing.messages import Message
 from boolcast.routing.records import Record
 from boolcast.routing.stimuli import TimerName
@@ -65,6 +66,35 @@ class Suspect(msgspec.Struct, frozen=True):
     number: int
 
 
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """Tell the operator how entries of neighbours stand after a review (`routing.reviewing`).
+
+    Of `entries` so many are matched `rewritten`, which has saved `removed` predicates and lets
+    an expected share `false_positives` of events pass for nothing; `constituents` more are
+    represented by `mergers`. `knowledge` says how well predicates are known, `problem` why
+    nothing more was rewritten although it should have been.
+    """
+
+    entries: int
+    rewritten: int
+    removed: int
+    false_positives: float
+    mergers: int
+    constituents: int
+    knowledge: Knowledge
+    problem: InputError | None = None
+
+    def __str__(self) -> str:
+        if self.problem is not None:
+            return f"nothing more was rewritten: {self.problem}"
+        return (
+            f"{self.rewritten:,} of {self.entries:,} entries of neighbours are rewritten, which"
+            f" saves {self.removed:,} predicates and lets an expected {self.false_positives:.2%}"
+            f" of events pass for nothing; {self.mergers:,} stand for {self.constituents:,}"
+            f" others; {self.knowledge}"
+        )
+
+
 class SetTimer(msgspec.Struct, frozen=True):
     """Fire the timer at that time; an earlier setting of the same timer no longer counts."""
 
@@ -72,4 +102,4 @@ class SetTimer(msgspec.Struct, frozen=True):
     at: float
 
 
-Effect = Persist | Send | Deliver | Confirm | Refuse | Complain | Suspect | SetTimer
+Effect = Persist | Send | Deliver | Confirm | Refuse | Complain | Suspect | Report | SetTimer

@@ -39,8 +39,10 @@ def keep_subscription(state: State, entry: Entry) -> None:
         entry.client,
         entry.name,
         entry.is_stale,
+        None if entry.sent is entry.form else entry.sent.filter,
+        state.mergers.constituents(SubscriptionId(entry.id)),
     )
-    is_there = entry.id in state.subscriptions
+    is_there = state.known(entry.id) is not None
     state.journal.put(f"subscription/{entry.id}", record if is_there else None)
 
 

@@ -10,12 +10,23 @@ from boolcast.routing.configuration import (
     Configuration,
     Covering,
     EngineName,
+    Merging,
     Propagation,
+    Rewriting,
+    Sending,
     Unsubscription,
 )
 from boolcast.routing.covering import ActiveCovering, CoveringPolicy, LazyCovering, NoCovering
 from boolcast.routing.forms import Forms
+from boolcast.routing.merging import MergingByPruning, MergingPolicy, NoMerging
 from boolcast.routing.propagation import Flooding, PropagationPolicy, TowardsAdvertisements
+from boolcast.routing.rewriting import (
+    AsTheyCame,
+    PostPruning,
+    PredicateReplacement,
+    RewritingPolicy,
+)
+from boolcast.routing.sending import PrePruning, SendingPolicy, Whole
 from boolcast.routing.unsubscription import (
     Everywhere,
     Packed,
@@ -47,6 +58,22 @@ COVERING: Final[dict[Covering, Callable[[Forms], CoveringPolicy]]] = {
     "none": NoCovering,
     "active": ActiveCovering,
     "lazy": LazyCovering,
+}
+
+REWRITING: Final[dict[Rewriting, Callable[[Configuration], RewritingPolicy]]] = {
+    "none": AsTheyCame,
+    "pruning": PostPruning,
+    "replacement": PredicateReplacement,
+}
+
+SENDING: Final[dict[Sending, Callable[[Configuration], SendingPolicy]]] = {
+    "whole": Whole,
+    "pruned": PrePruning,
+}
+
+MERGING: Final[dict[Merging, Callable[[Configuration], MergingPolicy]]] = {
+    "none": NoMerging,
+    "pruning": MergingByPruning,
 }
 
 

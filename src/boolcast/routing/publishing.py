@@ -34,6 +34,7 @@ def client_publishes(state: State, stimulus: ClientPublishes) -> None:
 
 def route(state: State, origin: BrokerId | None, message: Publish) -> None:
     """Forward and deliver an event that came over a link, or from a client here."""
+    state.events += 1
     matched = state.engine.match(message.event)
     state.matched = len(matched)
     links = set(map(state.link_of.get, matched))

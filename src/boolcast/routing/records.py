@@ -40,7 +40,11 @@ class AdvertisementRecord(msgspec.Struct, frozen=True, tag="advertisement"):
 
 
 class SubscriptionRecord(msgspec.Struct, frozen=True, tag="subscription"):
-    """A subscription that came over a link, or from a client under a name."""
+    """A subscription that came over a link, or from a client under a name.
+
+    `sent` is the form for neighbours where that is another one. `constituents` are those of a
+    merger that this broker has made.
+    """
 
     subscription: SubscriptionId
     filter: Node
@@ -49,6 +53,8 @@ class SubscriptionRecord(msgspec.Struct, frozen=True, tag="subscription"):
     client: ClientId | None = None
     name: str = ""
     is_stale: bool = False
+    sent: Node | None = None
+    constituents: tuple[SubscriptionId, ...] = ()
 
 
 class ForwardedAdvertisementRecord(msgspec.Struct, frozen=True, tag="forwarded-advertisement"):

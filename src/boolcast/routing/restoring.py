@@ -1,8 +1,11 @@
 """A broker with its disk goes on as if it had not stopped."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import assert_never
 
+from boolcast.filters.expressions import Filter
+from boolcast.model.identifiers import SubscriptionId
+from boolcast.optimising.mergers import Merger
 from boolcast.routing import advertising, subscribing
 from boolcast.routing.neighbours import Forwarded
 from boolcast.routing.records import (
@@ -50,8 +53,18 @@ def restore(state: State, records: Iterable[Record]) -> None:
                 _restore_operation(state, record)
             case _:
                 assert_never(record)
-    for entry in sorted(entries, key=lambda each: each.order):
-        _restore_entry(state, entry)
+    entries.sort(key=lambda each: each.order)
+    merged = {
+        name
+        for each in entries
+        if isinstance(each, SubscriptionRecord)
+        for name in each.constituents
+    }
+    for entry in entries:
+        _restore_entry(state, entry, merged)
+    for entry in entries:
+        if isinstance(entry, SubscriptionRecord) and entry.constituents:
+            _restore_merger(state, entry)
     _quench(state)
 
 
@@ -76,8 +89,9 @@ def _restore_operation(state: State, record: OperationRecord) -> None:
         state.awaited.setdefault(awaited, []).append(operation)
 
 
-def _restore_entry(state: State, record: AdvertisementRecord | SubscriptionRecord) -> None:
-    is_subscription = isinstance(record, SubscriptionRecord)
+def _restore_entry(
+    state: State, record: AdvertisementRecord | SubscriptionRecord, merged: Set[SubscriptionId]
+) -> None:
     entry = Entry(
         record.subscription if isinstance(record, SubscriptionRecord) else record.advertisement,
         state.form(record.filter),
@@ -87,13 +101,31 @@ def _restore_entry(state: State, record: AdvertisementRecord | SubscriptionRecor
         name=record.name,
     )
     entry.is_stale = record.is_stale
-    if not is_subscription:
+    if not isinstance(record, SubscriptionRecord):
         state.advertisements.add(entry)
         return
-    state.subscriptions.add(entry)
-    state.engine.add(entry.id, entry.form.filter)
-    if entry.link is not None:
-        state.link_of[entry.id] = entry.link
+    if record.sent is not None:
+        entry.sent = state.form(record.sent)
+    if record.subscription in merged:
+        state.constituents.add(entry)
+        return
+    state.take_up(entry)
+
+
+def _restore_merger(state: State, record: SubscriptionRecord) -> None:
+    constituents: dict[SubscriptionId, Filter] = {
+        name: state.constituents.entries[name].form.filter for name in record.constituents
+    }
+    # How imperfect it is was asked when it was made, and is not asked again.
+    state.mergers.add(
+        Merger(
+            id=record.subscription,
+            filter=record.filter,
+            constituents=constituents,
+            imperfection=0.0,
+            operations=0,
+        )
+    )
 
 
 def _quench(state: State) -> None:
@@ -109,7 +141,7 @@ def _quench(state: State) -> None:
             advertising.tell(state, neighbour, subscribing.net(changes))
         advertisements = list(state.advertisements_from(neighbour.link).values())
         changes = [
-            neighbour.subscriptions.insert(entry.id, entry.form)
+            neighbour.subscriptions.insert(entry.id, entry.sent)
             for entry in state.subscriptions
             if entry.link != neighbour.link
             and entry.id not in neighbour.subscriptions

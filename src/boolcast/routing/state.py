@@ -4,20 +4,32 @@ The modules that act (`advertising`, `subscribing`, `acknowledging`, `publishing
 `synchronising`, `clients`) are functions over this; `broker` says which stimulus calls which.
 """
 
+import math
 from collections.abc import Iterable
 from typing import Protocol
 
 from boolcast.errors import ProtocolError
 from boolcast.filters.expressions import Filter
 from boolcast.model.events import Event
-from boolcast.model.identifiers import BrokerId, ClientId
+from boolcast.model.identifiers import BrokerId, ClientId, SubscriptionId
+from boolcast.model.statistics import Statistics
+from boolcast.optimising.mergers import Mergers
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.effects import Complain, Effect, Send
 from boolcast.routing.forms import Form, Forms
 from boolcast.routing.journal import Journal, KeptJournal, NoJournal
+from boolcast.routing.learning import learning
 from boolcast.routing.messages import Message
 from boolcast.routing.neighbours import Neighbour
-from boolcast.routing.policies import COVERING, ENGINES, PROPAGATION, UNSUBSCRIPTION
+from boolcast.routing.policies import (
+    COVERING,
+    ENGINES,
+    MERGING,
+    PROPAGATION,
+    REWRITING,
+    SENDING,
+    UNSUBSCRIPTION,
+)
 from boolcast.routing.records import CounterRecord
 from boolcast.routing.tables import Entry, Table
 
@@ -62,6 +74,7 @@ class State:
         epoch: int,
         forms: Forms,
         engine: EntryEngine | None = None,
+        statistics: Statistics | None = None,
     ) -> None:
         self.broker = broker
         self.configuration = configuration
@@ -77,8 +90,15 @@ class State:
         self.reach = unsubscription.reach(configuration)
         self.wrapping = unsubscription.wrapping()
         self.engine: EntryEngine = ENGINES[configuration.engine]() if engine is None else engine
+        self.learning = learning(configuration, statistics, self.engine)
+        self.rewriting = REWRITING[configuration.rewriting](configuration)
+        self.sending = SENDING[configuration.sending](configuration)
+        self.merging = MERGING[configuration.merging](configuration)
         self.advertisements = Table()
         self.subscriptions = Table()
+        self.mergers = Mergers()
+        self.constituents = Table()
+        """What mergers stand for: kept and neither matched nor told (R5)."""
         self.link_of: dict[str, BrokerId] = {}
         """The link of each subscription that came over one: what an event needs to know."""
         self.neighbours: dict[BrokerId, Neighbour] = {}
@@ -90,6 +110,13 @@ class State:
         self.order = 0
         self.matched = 0
         """How many entries accepted the last event: for who counts costs."""
+        self.events = 0
+        self.is_reviewed = True
+        """Whether no entry of a neighbour has come or gone since the last review."""
+        self.next_review = (
+            float(configuration.review_events) if configuration.needs_selectivities else math.inf
+        )
+        """The number of events after which entries are reviewed."""
 
     def meet(self, link: BrokerId) -> Neighbour:
         """The neighbour at the other end of a link, perhaps a new one."""
@@ -129,8 +156,35 @@ class State:
         """
         return identifier.rpartition(":")[0].rpartition(":")[0] == self.broker
 
+    def take_up(self, entry: Entry) -> None:
+        """Match a subscription from now on."""
+        self.subscriptions.add(entry)
+        self.engine.add(entry.id, entry.form.filter)
+        if entry.link is not None:
+            self.is_reviewed = False
+            self.link_of[entry.id] = entry.link
+            self.rewriting.add(SubscriptionId(entry.id), entry.form.filter)
+
+    def let_go(self, entry: Entry) -> None:
+        """Match a subscription no longer."""
+        self.subscriptions.remove(entry)
+        self.engine.remove(entry.id)
+        if entry.link is not None:
+            self.is_reviewed = False
+            del self.link_of[entry.id]
+            self.rewriting.remove(SubscriptionId(entry.id))
+
+    def known(self, subscription: str) -> Entry | None:
+        """The subscription of that id, perhaps one that a merger stands for."""
+        return self.subscriptions.get(subscription) or self.constituents.get(subscription)
+
     def form_of(self, neighbour: Neighbour, subscription: str) -> Form:
-        """The form of a subscription that a neighbour must know, perhaps a ghost."""
+        """The form in which a neighbour must know a subscription, perhaps a ghost (R3)."""
+        entry = self.subscriptions.get(subscription)
+        return neighbour.forwarded[subscription].form if entry is None else entry.sent
+
+    def wanted_form(self, neighbour: Neighbour, subscription: str) -> Form:
+        """What is wanted of a neighbour: the original where it is known (R8)."""
         entry = self.subscriptions.get(subscription)
         return neighbour.forwarded[subscription].form if entry is None else entry.form
 

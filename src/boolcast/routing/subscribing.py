@@ -20,7 +20,7 @@ from boolcast.routing.unsubscription import Distances
 def subscribed(state: State, link: BrokerId, message: Subscribe) -> None:
     """A neighbour asks for what a filter accepts."""
     form = state.form(message.filter)
-    known = state.subscriptions.get(message.subscription)
+    known = state.known(message.subscription)
     if state.is_own_id(message.subscription):
         state.complain(link, f"the subscription {message.subscription} has an id of this broker")
     elif known is None:
@@ -38,36 +38,53 @@ def unsubscribed(state: State, link: BrokerId, message: Unsubscribe) -> None:
     """A neighbour no longer asks for a subscription; what it asks for instead comes first."""
     for each in message.payload:
         subscribed(state, link, each)
-    known = state.subscriptions.get(message.subscription)
-    if known is None or known.link != link:
+    known = state.known(message.subscription)
+    # A merger of this broker is no neighbour's to remove, though it stands for what came from it.
+    if known is None or known.link != link or known.id in state.mergers:
         if known is not None:
             state.complain(link, f"the subscription {message.subscription} came from elsewhere")
         # Known or not, it is not in the way of the neighbour any more (R14).
         state.send(link, Acknowledge(message.number))
         return
     removal = acknowledging.new_operation(state, link=link, number=message.number)
-    remove(state, known, message.distances, removal)
+    drop(state, known, message.distances, removal)
     acknowledging.begin(state, removal)
 
 
 def install(state: State, entry: Entry) -> None:
     """Take up a subscription, and tell the neighbours that must know it."""
-    state.subscriptions.add(entry)
-    state.engine.add(entry.id, entry.form.filter)
-    if entry.link is not None:
-        state.link_of[entry.id] = entry.link
+    state.take_up(entry)
     keep_subscription(state, entry)
     for neighbour in state.others(entry.link):
         advertisements = state.advertisements_from(neighbour.link).values()
         if state.propagation.is_needed(entry.form, advertisements):
-            tell(state, neighbour, neighbour.subscriptions.insert(entry.id, entry.form))
+            tell(state, neighbour, neighbour.subscriptions.insert(entry.id, entry.sent))
+
+
+def drop(state: State, entry: Entry, distances: Distances, removal: Operation) -> None:
+    """Remove a subscription; with one that a merger stands for, the merger goes (P2-B12, R6).
+
+    The others that it stood for are told before: where covering finds them below the merger,
+    together with its removal.
+    """
+    if entry.id in state.subscriptions:
+        remove(state, entry, distances, removal)
+        return
+    state.constituents.remove(entry)
+    keep_subscription(state, entry)
+    exchange = state.mergers.unsubscribe(SubscriptionId(entry.id))
+    for name in exchange.forward:
+        remaining = state.constituents.entries[name]
+        state.constituents.remove(remaining)
+        remaining.order = state.next_order()
+        install(state, remaining)
+    for name in exchange.withdraw:
+        remove(state, state.subscriptions.entries[name], distances, removal)
 
 
 def remove(state: State, entry: Entry, distances: Distances, removal: Operation) -> None:
     """Forget a subscription, and tell the neighbours that hold it and are to forget it too."""
-    state.subscriptions.remove(entry)
-    state.engine.remove(entry.id)
-    state.link_of.pop(entry.id, None)
+    state.let_go(entry)
     keep_subscription(state, entry)
     for neighbour in state.others(entry.link):
         told = neighbour.subscriptions
@@ -83,7 +100,7 @@ def remove(state: State, entry: Entry, distances: Distances, removal: Operation)
             change = told.remove(entry.id)
             _unsubscribe(state, neighbour, entry.id, onward.distances, change.forward, removal)
         else:
-            _hold(state, neighbour, entry.id, Forwarded(entry.form, is_ghost=True))
+            _hold(state, neighbour, entry.id, Forwarded(entry.sent, is_ghost=True))
             _collect(state, neighbour, [entry.id])
 
 

@@ -24,6 +24,7 @@ from boolcast.routing.messages import Synchronised
 from boolcast.routing.neighbours import Neighbour
 from boolcast.routing.state import State
 from boolcast.routing.stimuli import LinkDown, LinkUp
+from boolcast.routing.tables import Entry
 
 
 def link_up(state: State, stimulus: LinkUp) -> None:
@@ -45,7 +46,7 @@ def link_up(state: State, stimulus: LinkUp) -> None:
     for entry in state.advertisements.of_link(stimulus.link):
         entry.is_stale = True
         keep_advertisement(state, entry)
-    for entry in state.subscriptions.of_link(stimulus.link):
+    for entry in _repeatable(state, stimulus.link):
         entry.is_stale = True
         keep_subscription(state, entry)
     _tell_all(state, neighbour)
@@ -67,13 +68,21 @@ def synchronised(state: State, link: BrokerId, message: Synchronised) -> None:
                 advertising.remove(state, entry)
     else:
         neighbour.subscriptions_received = True
-        for entry in state.subscriptions.of_link(link):
+        for entry in _repeatable(state, link):
             if entry.is_stale:
                 removal = acknowledging.new_operation(state)
-                subscribing.remove(state, entry, None, removal)
+                subscribing.drop(state, entry, None, removal)
                 acknowledging.begin(state, removal)
     keep_link(state, neighbour)
     _proceed(state)
+
+
+def _repeatable(state: State, link: BrokerId) -> list[Entry]:
+    """What a neighbour said of subscriptions; mergers of them are this broker's own."""
+    matched = state.subscriptions.of_link(link)
+    return [each for each in matched if each.id not in state.mergers] + state.constituents.of_link(
+        link
+    )
 
 
 def _tell_all(state: State, neighbour: Neighbour) -> None:
@@ -87,7 +96,7 @@ def _tell_all(state: State, neighbour: Neighbour) -> None:
         advertising.tell(state, neighbour, subscribing.net(changes))
     advertisements = list(state.advertisements_from(neighbour.link).values())
     changes = [
-        neighbour.subscriptions.insert(entry.id, entry.form)
+        neighbour.subscriptions.insert(entry.id, entry.sent)
         for entry in state.subscriptions
         if entry.link != neighbour.link and state.propagation.is_needed(entry.form, advertisements)
     ]

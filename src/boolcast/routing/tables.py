@@ -14,10 +14,11 @@ class Entry:
     """An advertisement or subscription, and where it came from: a link, or a client by a name.
 
     `order` says what came before what. `is_stale`: it came over a link that was made anew since,
-    and the neighbour has not repeated it yet.
+    and the neighbour has not repeated it yet. `sent` is the form that neighbours get to know,
+    which may be more general than that of a client (R3).
     """
 
-    __slots__ = ("client", "form", "id", "is_stale", "link", "name", "order")
+    __slots__ = ("client", "form", "id", "is_stale", "link", "name", "order", "sent")
 
     def __init__(
         self,
@@ -28,9 +29,11 @@ class Entry:
         link: BrokerId | None = None,
         client: ClientId | None = None,
         name: str = "",
+        sent: Form | None = None,
     ) -> None:
         self.id = identifier
         self.form = form
+        self.sent = sent or form
         self.order = order
         self.link = link
         self.client = client

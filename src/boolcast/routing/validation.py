@@ -1,5 +1,7 @@
 """Every invariant of a broker's tables, checked from scratch."""
 
+from boolcast.algebra import covers
+from boolcast.filters.expressions import Filter
 from boolcast.routing.neighbours import Neighbour
 from boolcast.routing.state import State
 from boolcast.routing.tables import Table
@@ -13,6 +15,8 @@ def validate(state: State) -> None:
     assert state.link_of == {
         entry.id: entry.link for entry in state.subscriptions if entry.link is not None
     }
+    _check_rewriting(state)
+    _check_mergers(state)
     for neighbour in state.neighbours.values():
         _check_neighbour(state, neighbour)
     for awaited, operations in state.awaited.items():
@@ -21,6 +25,40 @@ def validate(state: State) -> None:
     for operation in state.operations.values():
         assert len(operation.awaited) > 0, "what waits for nobody is done"
         assert all(operation in state.awaited[awaited] for awaited in operation.awaited)
+
+
+def _check_rewriting(state: State) -> None:
+    """Only what came from neighbours is matched or known otherwise, and lets more pass (R1, R3)."""
+    for name, rewritten in state.rewriting.rewritten.items():
+        assert name in state.link_of, "what a client asked for is matched as it is"
+        _check_covers(state, rewritten, state.subscriptions.entries[name].form.filter)
+    for entry in state.subscriptions:
+        assert entry.sent is entry.form or entry.client is not None, "sent on as it came"
+        _check_covers(state, entry.sent.filter, entry.form.filter)
+
+
+def _check_mergers(state: State) -> None:
+    """A merger covers what it stands for, all of it from one neighbour, none of it told (R5)."""
+    _check_table(state.constituents)
+    found: list[str] = []
+    for merger in state.mergers:
+        entry = state.subscriptions.entries[merger.id]
+        assert entry.link is not None
+        assert len(merger.constituents) > 1
+        for name, filter in merger.constituents.items():
+            constituent = state.constituents.entries[name]
+            assert constituent.link == entry.link
+            assert constituent.form.filter == filter
+            assert name not in state.subscriptions
+            _check_covers(state, entry.form.filter, filter)
+        found += merger.constituents
+    assert sorted(found) == sorted(state.constituents.entries)
+
+
+def _check_covers(state: State, general: Filter, specific: Filter) -> None:
+    """Law 4. A refuted covering has a witness; what cannot be proven in time has none."""
+    if general != specific and not state.forms.covers(state.form(general), state.form(specific)):
+        assert covers(general, specific).witness is None, f"{general} does not cover {specific}"
 
 
 def _check_table(table: Table) -> None:

@@ -1,7 +1,8 @@
 """Every legal combination of the broker's policies."""
 
+from functools import cache
 from itertools import product
-from typing import Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from boolcast.errors import ConfigurationError
 from boolcast.routing.configuration import (
@@ -12,8 +13,37 @@ from boolcast.routing.configuration import (
     Unsubscription,
 )
 
+_SOON: Final[dict[str, Any]] = {"review_events": 2}
+"""A random history has few events."""
 
-def combinations(*, engine: EngineName = "access", durable: bool = False) -> list[Configuration]:
+REWRITING: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {"rewriting": "pruning"},
+    {"rewriting": "pruning", "memory_target": 6},
+    {"rewriting": "pruning", "false_positive_budget": 0.2, "changes": "still-best"},
+    {"rewriting": "pruning", "stops_at_cut_off": True},
+    {"rewriting": "replacement"},
+)
+SENDING: Final[tuple[dict[str, Any], ...]] = ({}, {"sending": "pruned", "degradation": 0.5})
+MERGING: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {"merging": "pruning", "imperfection": 0.5, "merger_size": 3},
+)
+
+
+def simplifications() -> list[dict[str, Any]]:
+    """The ways to make entries simpler, all with all, and as the first none."""
+    chosen = [
+        {**rewriting, **sending, **merging}
+        for rewriting, sending, merging in product(REWRITING, SENDING, MERGING)
+    ]
+    return [each and {**each, **_SOON} for each in chosen]
+
+
+@cache
+def combinations(
+    *, engine: EngineName = "access", durable: bool = False
+) -> tuple[Configuration, ...]:
     """All that `Configuration` lets pass, with θ from 0 to 1 where it matters."""
     found: dict[Configuration, None] = {}
     for propagation, covering, advertisement_covering, unsubscription in product(
@@ -21,10 +51,11 @@ def combinations(*, engine: EngineName = "access", durable: bool = False) -> lis
     ):
         is_incremental = unsubscription.startswith("incremental")
         slacks: tuple[Literal[0, 1], ...] = (0, 1) if is_incremental else (1,)
-        for threshold, slack, collects in product(
+        for threshold, slack, collects, simplification in product(
             (0.0, 0.5, 0.9, 1.0) if is_incremental else (0.9,),
             slacks,
             (True, False) if is_incremental else (True,),
+            simplifications(),
         ):
             try:
                 each = Configuration(
@@ -37,8 +68,9 @@ def combinations(*, engine: EngineName = "access", durable: bool = False) -> lis
                     collects_ghosts=collects,
                     engine=engine,
                     durable=durable,
+                    **simplification,
                 )
             except ConfigurationError:
                 continue
             found[each] = None
-    return list(found)
+    return tuple(found)

@@ -50,6 +50,16 @@ FILTERS: Final = tuple(
         *("y = 1 and x > 1", "y is null", "x between 1 and 4 and y is null", "x = y"),
     )
 )
+ALIKE: Final = tuple(
+    cast("Node", parse(text))
+    for text in (
+        *("y = 1 and x < 4", "y = 1 and x = 2", "y = 1 and x < 3 and x != 1", "x < 5 and y = 1"),
+        *("y = 1 and (x < 2 or x > 4)", "x < 3 and y = 1 or x > 4 and y is null"),
+        *("x > 1 and y = 1 and x != 4", "y = 1 and x > 3", "y is null and x > 1 and x < 5"),
+    )
+)
+"""For pruning, replacement and merging: ANDs with predicates in common, and ANDs below an OR."""
+
 EVENTS: Final = (
     *(Event(x=x) for x in range(6)),
     *(Event(x=x, y=1) for x in range(6)),
@@ -76,7 +86,8 @@ class _Clients:
     def subscribe(self) -> tuple[BrokerId, Request]:
         broker, client, name = self._new("s")
         self.subscribed[broker, client, name] = None
-        return broker, ClientSubscribes(client, name, self.chance.choice(FILTERS))
+        filters = FILTERS if self.chance.random() < 0.6 else ALIKE
+        return broker, ClientSubscribes(client, name, self.chance.choice(filters))
 
     def unsubscribe(self) -> tuple[BrokerId, Request]:
         if not self.subscribed:

@@ -3,7 +3,9 @@
 Brokers and links are looked at every so many seconds. A *triggered* subscription is one that a
 broker is told because something that covered it went away, counted wherever it travels on (P4-D's
 NRS messages). A *false positive* is an event that crossed a link and was wanted by nobody behind
-it; that is known when all is over, from where each event went and where it was delivered.
+it; that is known when all is over, from where each event went and where it was delivered. What
+is *pruned* are predicates that rewriting has taken out of a broker's entries, counted as often as
+they occurred, or with replacement once; what is *merged*, the entries that mergers stand for.
 """
 
 from array import array
@@ -33,6 +35,8 @@ BROKER_COLUMNS: Final = pa.schema(
         ("forwarded", pa.int64()),
         ("triggered", pa.int64()),
         ("handled", pa.int64()),
+        ("pruned", pa.int64()),
+        ("merged", pa.int64()),
     ]
 )
 LINK_COLUMNS: Final = pa.schema(
@@ -72,6 +76,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     forwards: int
     """How often an event crossed a link."""
     false_positives: int
+    pruned: int
+    """Predicates that rewriting has saved at all brokers, at the last look."""
+    merged: int
 
 
 class _Travel:
@@ -104,6 +111,7 @@ class Metrics(Observer):
         self._link_rows: list[tuple[object, ...]] = []
         self._longest_queue = self._largest_table = 0
         self._packets = self._bytes = 0
+        self._pruned = self._merged = 0
         self._now = 0.0
 
     def watch(self, simulation: Simulation, every: float, until: float) -> None:
@@ -180,11 +188,15 @@ class Metrics(Observer):
     def look(self, simulation: Simulation) -> None:
         """Take down how things are."""
         now = self._now = simulation.now
+        self._pruned = self._merged = 0
         for name, process in simulation.processes.items():
             state = process.stack.broker.state
             queue, table = process.queue, len(state.subscriptions)
             self._longest_queue = max(self._longest_queue, queue)
             self._largest_table = max(self._largest_table, table)
+            pruned, merged = state.rewriting.removed(), len(state.constituents)
+            self._pruned += pruned
+            self._merged += merged
             forwarded = sum(len(each.forwarded) for each in state.neighbours.values())
             self._broker_rows.append(
                 (
@@ -196,6 +208,8 @@ class Metrics(Observer):
                     forwarded,
                     self._triggered[name],
                     self._handled[name],
+                    pruned,
+                    merged,
                 )
             )
         self._packets = self._bytes = 0
@@ -230,6 +244,8 @@ class Metrics(Observer):
             triggered=self._triggered.total(),
             forwards=self._kinds["Publish"],
             false_positives=sum(self.wasted_hops().values()),
+            pruned=self._pruned,
+            merged=self._merged,
         )
 
     def _summary_of_delays(self) -> Delays:

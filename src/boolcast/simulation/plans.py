@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from boolcast.errors import ConfigurationError, FileError, UsageError
+from boolcast.model.statistics import Statistics
 from boolcast.routing.configuration import Configuration, EngineName
 from boolcast.routing.topology import Topology
 from boolcast.simulation import faults as kinds
@@ -18,6 +19,7 @@ from boolcast.simulation.chance import stream
 from boolcast.simulation.combinations import combinations
 from boolcast.simulation.costs import Costs
 from boolcast.simulation.faults import Fault
+from boolcast.simulation.learning import learnt
 from boolcast.simulation.scenarios import Load, Scenario, scenario
 from boolcast.simulation.wires import WireSettings
 
@@ -29,6 +31,10 @@ POLICIES: Final[dict[str, dict[str, str]]] = {
     "packing": {"covering": "active", "unsubscription": "packing"},
     "incremental": {"covering": "active", "unsubscription": "incremental"},
     "incremental-packing": {"covering": "active", "unsubscription": "incremental-packing"},
+    "pruning": {"covering": "active", "rewriting": "pruning", "stops_at_cut_off": "true"},
+    "replacement": {"covering": "active", "rewriting": "replacement"},
+    "pre-pruning": {"covering": "active", "sending": "pruned"},
+    "merging": {"covering": "active", "merging": "pruning"},
 }
 """The usual policies; any other is written out, such as `covering=lazy,unsubscription=packing`."""
 
@@ -53,7 +59,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drawn(NamedTuple):
-    """A plan with nothing left to chance but the packets. `faults` count from the first action."""
+    """A plan with nothing left to chance but the packets. `faults` count from the first action.
+
+    `statistics` are for brokers that choose by them and do not count themselves.
+    """
 
     topology: Topology
     configuration: Configuration
@@ -61,6 +70,7 @@ class Drawn(NamedTuple):
     wires: WireSettings
     faults: list[Fault]
     is_direct: bool
+    statistics: Statistics | None
 
 
 def draw(plan: Plan) -> Drawn:
@@ -78,7 +88,13 @@ def draw(plan: Plan) -> Drawn:
         plan.policy, plan.engine, stream(plan.seed, "policy"), durable=crashes
     )
     is_direct = wires.is_perfect and not crashes
-    return Drawn(topology, configuration, load, wires, faults, is_direct)
+    statistics = None
+    if configuration.needs_selectivities and configuration.engine != "counting":
+        actions = list(load.actions)
+        requests = [request for _, request in load.beginning]
+        statistics = learnt([*requests, *(action.request for action in actions)])
+        load = load._replace(actions=iter(actions))
+    return Drawn(topology, configuration, load, wires, faults, is_direct, statistics)
 
 
 def _configuration(

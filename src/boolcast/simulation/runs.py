@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from boolcast.routing.configuration import Configuration
 from boolcast.simulation import faults, histories
 from boolcast.simulation.checker import Checker, Verdict
 from boolcast.simulation.metrics import Metrics
@@ -17,6 +18,15 @@ from boolcast.simulation.traces import Trace
 
 _PROBES: Final = 500
 """How often a run is asked whether it is at rest, beside before every action."""
+
+_SIMPLIFYING: Final = (
+    *("rewriting", "memory_target", "false_positive_budget", "stops_at_cut_off"),
+    *("changes", "change_bound", "sending", "degradation"),
+    *("merging", "imperfection", "merger_size", "review_events"),
+)
+"""The fields of a configuration that are told where they are not as usual."""
+
+_USUAL: Final = msgspec.structs.asdict(Configuration())
 
 _PATIENCE_SECONDS: Final = 7_200.0
 """How much virtual time a network has to come to rest when all faults are over."""
@@ -76,6 +86,7 @@ class Run:
             costs=plan.costs,
             observers=watching,
             is_direct=self.drawn.is_direct,
+            statistics=self.drawn.statistics,
         )
         self.came_to_rest = True
         simulation, scenario = self.simulation, self.drawn.scenario
@@ -135,6 +146,7 @@ def describe(drawn: Drawn) -> str:
     names = ["propagation", "covering", "advertisement_covering", "unsubscription"]
     if configuration.unsubscription.startswith("incremental"):
         names += ["threshold", "slack", "collects_ghosts"]
+    names += [name for name in _SIMPLIFYING if getattr(configuration, name) != _USUAL[name]]
     values = {name: getattr(configuration, name) for name in names}
     return ",".join(f"{name}={str(value).lower()}" for name, value in values.items())
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from boolcast.errors import UsageError
 from boolcast.model.identifiers import BrokerId, PublicationId
+from boolcast.model.statistics import Statistics
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.effects import Confirm, Deliver, Refuse, SetTimer
 from boolcast.routing.forms import Forms
@@ -58,7 +59,8 @@ class Simulation:
 
     `is_direct` does without the link protocol: perfect wires and no crashes, in return for speed.
     `shares_matching` stands one match engine for all brokers in for that of each, to the same
-    effect where those are of the kind `access`. Raises UsageError where that does not fit.
+    effect where those are of the kind `access`. `statistics` are what all brokers are given that
+    choose by them. Raises UsageError where that does not fit.
     """
 
     def __init__(  # noqa: PLR0913 - a setting each
@@ -72,12 +74,14 @@ class Simulation:
         observers: Iterable[Observer] = (),
         is_direct: bool = False,
         shares_matching: bool = True,
+        statistics: Statistics | None = None,
     ) -> None:
         wires = wires or WireSettings()
         if is_direct and not wires.is_perfect:
             raise UsageError("wires that are not perfect need the link protocol")
         self.topology = topology
         self.configuration = configuration
+        self.statistics = statistics
         self.is_direct = is_direct
         self.timeline = Timeline()
         self.forms = Forms()
@@ -144,7 +148,14 @@ class Simulation:
 
     def _stack(self, name: BrokerId) -> DirectStack | ProtocolStack:
         kind = DirectStack if self.is_direct else ProtocolStack
-        return kind(name, self.configuration, self._neighbours[name], self.forms, self._engine())
+        return kind(
+            name,
+            self.configuration,
+            self._neighbours[name],
+            self.forms,
+            self._engine(),
+            self.statistics,
+        )
 
     def _engine(self) -> EntryEngine | None:
         return None if self._shared is None else SharedMatcher(self._shared)
@@ -364,6 +375,7 @@ class Simulation:
                 self._neighbours[broker],
                 self.forms,
                 self._engine(),
+                self.statistics,
                 epoch=process.epoch,
                 disk=None if wishes.are_forgotten else process.disk,
             )
@@ -446,11 +458,10 @@ class Simulation:
         """On perfect wires what is sent arrives, and what is asked is done: counting is enough."""
         done = job.message if type(job) is Received else job
         is_event = type(done) is Publish or type(done) is ClientPublishes
-        # Of an event nothing but events follow.
         of_events = (
-            len(step.sent)
-            if is_event
-            else sum(type(effect.message) is Publish for effect in step.sent)
+            sum(type(effect.message) is Publish for effect in step.sent)
+            if step.is_control
+            else len(step.sent)
         )
         self._events_in_flight += of_events
         self._control_in_flight += len(step.sent) - of_events

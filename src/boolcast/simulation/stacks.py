@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from boolcast.model.identifiers import BrokerId
+from boolcast.model.statistics import Statistics
 from boolcast.routing.broker import Broker
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.effects import Effect, Persist, Send
@@ -125,8 +126,16 @@ class DirectStack:
         neighbours: tuple[BrokerId, ...],
         forms: Forms,
         engine: EntryEngine | None = None,
+        statistics: Statistics | None = None,
     ) -> None:
-        self.broker = Broker(name, configuration, neighbours=neighbours, forms=forms, engine=engine)
+        self.broker = Broker(
+            name,
+            configuration,
+            neighbours=neighbours,
+            forms=forms,
+            engine=engine,
+            statistics=statistics,
+        )
         self._neighbours = neighbours
 
     def beginning(self) -> list[Job]:
@@ -146,6 +155,8 @@ class DirectStack:
         for effect in effects:
             if type(effect) is Send:
                 sent.append(effect)
+                # An event may be the one after which a broker merges entries.
+                step.is_control |= type(effect.message) is not Publish
             elif type(effect) is Persist:
                 step.kept.append(effect)
             else:
@@ -159,13 +170,14 @@ class ProtocolStack:
     `epoch` numbers the memories of a broker, and so is the session of its link ends.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a setting each
         self,
         name: BrokerId,
         configuration: Configuration,
         neighbours: tuple[BrokerId, ...],
         forms: Forms,
         engine: EntryEngine | None = None,
+        statistics: Statistics | None = None,
         *,
         epoch: int = 1,
         disk: Disk | None = None,
@@ -180,6 +192,7 @@ class ProtocolStack:
                 epoch=epoch,
                 forms=forms,
                 engine=engine,
+                statistics=statistics,
             )
             self.ends = {link: LinkEnd(epoch, links) for link in neighbours}
         else:
@@ -191,6 +204,7 @@ class ProtocolStack:
                 epoch=epoch,
                 forms=forms,
                 engine=engine,
+                statistics=statistics,
             )
             self.ends = {
                 link: LinkEnd.restore(epoch, links, disk.links.get(link, {})) for link in neighbours
@@ -235,6 +249,7 @@ class ProtocolStack:
         for effect in effects:
             if type(effect) is Send:
                 step.sent.append(effect)
+                step.is_control |= type(effect.message) is not Publish
                 self._link(effect.link, Offer(effect.message), now, step)
             elif type(effect) is Persist:
                 step.kept.append(effect)

@@ -1,0 +1,280 @@
+"""Pruning the tables of five brokers in a line step by step, events on their way (P1-X3).
+
+Subscribers and publishers are spread evenly over the brokers (P1-E5). Subscriptions are flooded
+and nothing is covered, so each broker holds all of them, four fifths as entries of neighbours.
+Those are pruned; clients' own stay whole. Selectivities are learnt from events of their own and
+stay as they are (P1-E3). All brokers know the same ones, so one queue serves them all: where the
+next pruning of a subscription is the cheapest, it is done wherever the subscription is an entry
+of a neighbour.
+
+What counts is what is seen from outside: the same deliveries at every step, and how many more
+events cross links. Times are those of the match engines alone, and left out unless asked for.
+"""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from time import process_time
+from typing import Final
+
+import msgspec
+
+from boolcast.experiments.pruning import Setting, learnt_selectivities, pruning_auction
+from boolcast.filters.expressions import TRUE, Filter, Node
+from boolcast.matching.counting import CountingMatcher
+from boolcast.model.events import Event
+from boolcast.model.identifiers import BrokerId, ClientId, PublicationId, SubscriptionId
+from boolcast.optimising.selectivity_queue import SelectivityQueue
+from boolcast.optimising.stopping import Operations, cut_off
+from boolcast.routing.configuration import Configuration
+from boolcast.routing.state import State
+from boolcast.routing.stimuli import ClientAdvertises, ClientPublishes, ClientSubscribes
+from boolcast.simulation import topologies
+from boolcast.simulation.clients import Request
+from boolcast.simulation.costs import FREE
+from boolcast.simulation.observation import Observer
+from boolcast.simulation.simulator import Simulation
+from boolcast.simulation.stacks import Job, Step
+from boolcast.workloads import Auction
+
+BROKERS: Final = 5
+
+_PUBLISHER: Final = ClientId("publisher")
+
+_TRAINING_ROW: Final = 1_000_000
+"""Where the events begin that selectivities are learnt from: far behind those published."""
+
+
+class NetworkPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """The network after some of all possible prunings of its subscriptions.
+
+    `predicates` are those of all entries of neighbours at all brokers. `links` says how many
+    events crossed each link, in both directions, from one end of the line to the other.
+    `matched` events were shown to a match engine, which took so many microseconds each.
+    """
+
+    operations: int
+    predicates: int
+    deliveries: int
+    are_deliveries_the_same: bool
+    links: tuple[int, ...]
+    matched: int
+    microseconds: float | None = None
+
+    @property
+    def forwards(self) -> int:
+        """How often an event crossed a link."""
+        return sum(self.links)
+
+
+class NetworkCurve(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting, from whole tables to exhausted ones."""
+
+    setting: Setting
+    subscriptions: int
+    events: int
+    points: tuple[NetworkPoint, ...]
+
+    @property
+    def cut_off(self) -> NetworkPoint:
+        """The point of the greatest gain, by events that cross links (P1-X1)."""
+        return self.points[cut_off([point.forwards for point in self.points])]
+
+    def proportion(self, point: NetworkPoint) -> float:
+        """Prunings done of all possible ones: the abscissa of the paper's figures."""
+        return point.operations / max(self.points[-1].operations, 1)
+
+    def relief(self, point: NetworkPoint) -> float:
+        """Predicates removed of all that can be."""
+        whole, least = self.points[0].predicates, self.points[-1].predicates
+        return (whole - point.predicates) / max(whole - least, 1)
+
+    def growth(self, point: NetworkPoint) -> float:
+        """Events that cross a link only because of pruning, of all events."""
+        return (point.forwards - self.points[0].forwards) / self.events
+
+    def saving(self, point: NetworkPoint) -> float | None:
+        """By which share matching an event takes less time."""
+        whole, now = self.points[0].microseconds, point.microseconds
+        return None if whole is None or now is None else 1 - now / whole
+
+
+def network_curve(
+    setting: Setting,
+    subscriptions: int = 20_000,
+    *,
+    events: int = 10_000,
+    steps: int = 12,
+    training_events: int | None = None,
+    seed: int = 1,
+    timed: bool = False,
+) -> NetworkCurve:
+    """Prune five brokers in so many steps, and publish the same events at each."""
+    auction = pruning_auction(setting, subscriptions, seed)
+    lessons = max(10 * subscriptions, 10_000) if training_events is None else training_events
+    filters = list(auction.subscription_filters(0, subscriptions))
+    selectivities = learnt_selectivities(
+        {SubscriptionId(f"s{row}"): filter for row, filter in enumerate(filters)},
+        auction.events(_TRAINING_ROW, lessons),
+    )
+    network = _Network(filters)
+    queue = SelectivityQueue(selectivities)
+    for subscription, filter in network.originals().items():
+        queue.add(subscription, filter)
+    total = len(queue.forecast()) - 1
+    published = _events(auction, events)
+    points: list[NetworkPoint] = []
+    first: list[tuple[str, str]] = []
+    done = 0
+    for step in range(steps + 1):
+        goal = round(total * step / steps)
+        network.prune(queue.prune(Operations(goal - done)).changed)
+        done = goal
+        watched = network.publish(published)
+        delivered = sorted(watched.delivered)
+        first = delivered if not points else first
+        points.append(
+            NetworkPoint(
+                operations=done,
+                # Each subscription is an entry of a neighbour at all brokers but its own.
+                predicates=queue.standing().predicates * (BROKERS - 1),
+                deliveries=len(delivered),
+                are_deliveries_the_same=delivered == first,
+                links=tuple(watched.crossed[frozenset(pair)] for pair in pairwise(network.names)),
+                matched=watched.matched,
+                microseconds=network.seconds() / watched.matched * 1e6 if timed else None,
+            )
+        )
+    return NetworkCurve(
+        setting=setting, subscriptions=subscriptions, events=events, points=tuple(points)
+    )
+
+
+def _events(auction: Auction, count: int) -> list[Event]:
+    return [Event.from_python(row) for row in auction.events(0, count).to_pylist()]
+
+
+class _Watch(Observer):
+    """Who got what, which links were crossed, and how often an event was matched."""
+
+    def __init__(self) -> None:
+        self.delivered: list[tuple[str, str]] = []
+        self.crossed: dict[frozenset[str], int] = {}
+        self.matched = 0
+
+    def forget(self) -> None:
+        """Watch from here on."""
+        self.delivered, self.crossed, self.matched = [], {}, 0
+
+    def delivers(
+        self,
+        time: float,  # noqa: ARG002
+        broker: BrokerId,  # noqa: ARG002
+        client: ClientId,
+        publication: PublicationId,
+        event: Event,  # noqa: ARG002
+        names: tuple[str, ...],  # noqa: ARG002
+    ) -> None:
+        self.delivered.append((client, publication))
+
+    def steps(self, time: float, broker: BrokerId, job: Job, step: Step) -> None:  # noqa: ARG002
+        self.matched += 1
+        for sent in step.sent:
+            link = frozenset((broker, sent.link))
+            self.crossed[link] = self.crossed.get(link, 0) + 1
+
+
+class _Timed:
+    """A match engine, and how long it took to match."""
+
+    def __init__(self, engine: CountingMatcher) -> None:
+        self.engine = engine
+        self.seconds = 0.0
+
+    def add(self, subscription: str, filter: Filter) -> None:
+        self.engine.add(subscription, filter)
+
+    def remove(self, subscription: str) -> None:
+        self.engine.remove(subscription)
+
+    def __len__(self) -> int:
+        return len(self.engine)
+
+    def match(self, event: Event) -> list[str]:
+        start = process_time()
+        found = self.engine.match(event)
+        self.seconds += process_time() - start
+        return found
+
+    def begin(self) -> None:
+        """Build the index, so that no event pays for it, and start the clock."""
+        self.engine.statistics()
+        self.seconds = 0.0
+
+
+class _Network:
+    """Five brokers that know all subscriptions."""
+
+    def __init__(self, filters: list[Filter]) -> None:
+        topology = topologies.line(BROKERS)
+        self.names = topology.brokers
+        self._watch = _Watch()
+        self._simulation = Simulation(
+            topology,
+            Configuration(propagation="flood", covering="none", engine="counting"),
+            costs=FREE,
+            observers=[self._watch],
+            is_direct=True,
+        )
+        self._engines: list[_Timed] = []
+        for state in self._states():
+            assert isinstance(state.engine, CountingMatcher)
+            state.engine = timed = _Timed(state.engine)
+            self._engines.append(timed)
+        came_to_rest = self._simulation.set_up(self._requests(filters))
+        assert came_to_rest
+
+    def _requests(self, filters: list[Filter]) -> Iterable[tuple[BrokerId, Request]]:
+        for name in self.names:
+            yield name, ClientAdvertises(_PUBLISHER, "all", TRUE)
+        for row, filter in enumerate(filters):
+            client = ClientId(f"c{row}")
+            yield self.names[row % BROKERS], ClientSubscribes(client, "s", _node(filter))
+
+    def _states(self) -> list[State]:
+        return [each.stack.broker.state for each in self._simulation.processes.values()]
+
+    def originals(self) -> dict[SubscriptionId, Filter]:
+        """What clients asked for, by the ids that brokers gave it."""
+        return {
+            SubscriptionId(entry.id): entry.form.filter
+            for state in self._states()
+            for entry in state.subscriptions
+            if entry.client is not None
+        }
+
+    def prune(self, changed: dict[SubscriptionId, Filter]) -> None:
+        """Match entries of neighbours by these forms, as a review does (`routing.reviewing`)."""
+        for state in self._states():
+            for name, filter in changed.items():
+                if name in state.link_of:
+                    state.engine.add(name, filter)
+
+    def publish(self, events: list[Event]) -> _Watch:
+        """Publish all events, in turn at each broker, and let them arrive."""
+        for engine in self._engines:
+            engine.begin()
+        self._watch.forget()
+        for number, event in enumerate(events):
+            request = ClientPublishes(_PUBLISHER, PublicationId(f"e{number}"), event)
+            self._simulation.request(self.names[number % BROKERS], request)
+        came_to_rest = self._simulation.settle()
+        assert came_to_rest
+        return self._watch
+
+    def seconds(self) -> float:
+        """How long all engines have matched since the events were published."""
+        return sum(engine.seconds for engine in self._engines)
+
+
+def _node(filter: Filter) -> Node:
+    return filter  # type: ignore[return-value]

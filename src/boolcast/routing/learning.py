@@ -1,0 +1,102 @@
+"""Where a broker knows selectivities from: from statistics that it was given, or by counting.
+
+Both are `model.statistics`: given ones may come from Spark, which counts history; the counting
+engine counts the events that it matches (P1-B5). Predicates that rewriting has taken out of the
+engine are counted no more, so what was known of them before is kept as long as an entry asks for
+them.
+"""
+
+from collections.abc import Iterable
+from typing import Protocol, cast
+
+from boolcast.errors import ConfigurationError
+from boolcast.filters.canonical import canonical_predicate
+from boolcast.filters.expressions import Filter, Leaf
+from boolcast.filters.negation import to_nnf
+from boolcast.filters.printing import to_text
+from boolcast.model.statistics import Statistics
+from boolcast.optimising.selectivities import Selectivities
+from boolcast.routing.configuration import Configuration
+
+
+class CountingEngine(Protocol):
+    """What `matching.counting` has beside matching."""
+
+    def statistics(self) -> Statistics: ...
+
+
+class Learning(Protocol):
+    """Knows the selectivities of now."""
+
+    @property
+    def selectivities(self) -> Selectivities | None:
+        """What is known so far; None before the first review."""
+
+    def learn(self, rewritten: Iterable[Filter]) -> Selectivities:
+        """Look again; `rewritten` are the originals of entries that the engine has otherwise."""
+
+
+class Unneeded:
+    """No policy asks."""
+
+    selectivities = None
+
+    def learn(self, rewritten: Iterable[Filter]) -> Selectivities:  # noqa: ARG002
+        return Selectivities(Statistics(events=0))
+
+
+class Given:
+    """Statistics that somebody has gathered. Raises StatisticsError if they contradict themselves.
+
+    A broker that has none of these predicates in them rewrites blindly, and says so in each
+    report.
+    """
+
+    def __init__(self, statistics: Statistics) -> None:
+        self.selectivities = Selectivities(statistics)
+
+    def learn(self, rewritten: Iterable[Filter]) -> Selectivities:  # noqa: ARG002 - all is known
+        return self.selectivities
+
+
+class Counted:
+    """What the match engine has counted."""
+
+    def __init__(self, engine: CountingEngine) -> None:
+        self.selectivities: Selectivities | None = None
+        self._engine = engine
+        self._known = Statistics(events=0)
+
+    def learn(self, rewritten: Iterable[Filter]) -> Selectivities:
+        latest = self._engine.statistics()
+        kept = {text for filter in rewritten for text in _texts(filter)}
+        former = {
+            text: round(count * latest.events / self._known.events)
+            for text, count in self._known.predicates.items()
+            if text in kept
+        }
+        self._known = Statistics(events=latest.events, predicates=former | latest.predicates)
+        self.selectivities = Selectivities(self._known)
+        return self.selectivities
+
+
+def learning(
+    configuration: Configuration, statistics: Statistics | None, engine: object
+) -> Learning:
+    """How a broker learns. Raises ConfigurationError where it needs to and cannot."""
+    if statistics is not None:
+        return Given(statistics)
+    if not configuration.needs_selectivities:
+        return Unneeded()
+    if configuration.engine != "counting":
+        raise ConfigurationError(
+            f"the engine {configuration.engine!r} counts no predicates, and pruning, replacement"
+            " and merging choose by them: take the engine 'counting', or give statistics",
+            rule="P1-B5",
+        )
+    return Counted(cast("CountingEngine", engine))
+
+
+def _texts(filter: Filter) -> Iterable[str]:
+    for leaf in to_nnf(filter).predicates():  # type: ignore[arg-type]
+        yield to_text(canonical_predicate(cast("Leaf", leaf)))

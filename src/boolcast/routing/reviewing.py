@@ -1,0 +1,69 @@
+"""After so many events, the entries of neighbours are looked at anew: merged, then rewritten.
+
+The moment is counted in events, so that the same stimuli lead to the same effects, and so that
+an engine that counts has something to tell. Merging comes first, because a rewritten form is
+good for matching only (R4). Nothing of this can be seen in what clients get.
+"""
+
+from boolcast.model.identifiers import BrokerId, SubscriptionId
+from boolcast.optimising.mergers import Merger
+from boolcast.optimising.selectivities import Selectivities
+from boolcast.routing.effects import Report
+from boolcast.routing.keeping import keep_subscription
+from boolcast.routing.state import State
+from boolcast.routing.subscribing import install, withdraw
+from boolcast.routing.tables import Entry
+
+
+def review(state: State) -> None:
+    """Learn selectivities, merge, rewrite, and tell the operator what came of it."""
+    state.next_review = state.events + state.configuration.review_events
+    entries = state.subscriptions.entries
+    selectivities = state.learning.learn(
+        entries[name].form.filter for name in state.rewriting.rewritten
+    )
+    if state.is_reviewed:
+        return
+    _merge(state, selectivities)
+    rewriting = state.rewriting.rewrite(selectivities)
+    for name, filter in rewriting.changed.items():
+        state.engine.add(name, filter)
+    state.is_reviewed = True
+    state.effects.append(
+        Report(
+            entries=len(state.link_of),
+            rewritten=len(state.rewriting.rewritten),
+            removed=state.rewriting.removed(),
+            false_positives=rewriting.false_positives,
+            mergers=len(state.mergers),
+            constituents=len(state.constituents),
+            knowledge=rewriting.knowledge,
+            problem=rewriting.problem,
+        )
+    )
+
+
+def _merge(state: State, selectivities: Selectivities) -> None:
+    for link in state.neighbours:
+        entries = {
+            SubscriptionId(entry.id): entry.form.filter
+            for entry in state.subscriptions.of_link(link)
+            if entry.id not in state.mergers and not entry.is_stale
+        }
+        for merger in state.merging.propose(link, entries, selectivities, state.new_id):
+            _put_in_place(state, link, merger)
+
+
+def _put_in_place(state: State, link: BrokerId, merger: Merger) -> None:
+    """Tell a merger, then withdraw what it stands for and set that aside (P2-B10, R2, R5)."""
+    state.mergers.add(merger)
+    install(state, Entry(merger.id, state.form(merger.filter), state.next_order(), link=link))
+    constituents = [state.subscriptions.entries[name] for name in merger.constituents]
+    for entry in constituents:
+        state.let_go(entry)
+        entry.order = state.next_order()
+        state.constituents.add(entry)
+        keep_subscription(state, entry)
+    for neighbour in state.others(link):
+        told = [each.id for each in constituents if each.id in neighbour.subscriptions]
+        withdraw(state, neighbour, told)

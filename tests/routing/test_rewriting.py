@@ -1,0 +1,134 @@
+"""Law 4 for the policies: whatever comes and goes, a form that is matched covers the original."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boolcast.algebra import covers
+from boolcast.filters.expressions import Filter
+from boolcast.filters.parsing import parse
+from boolcast.model.identifiers import BrokerId, SubscriptionId
+from boolcast.model.statistics import Statistics
+from boolcast.optimising.selectivities import Selectivities
+from boolcast.routing.configuration import Configuration
+from boolcast.routing.merging import MergingByPruning
+from boolcast.routing.policies import REWRITING
+from boolcast.routing.sending import PrePruning
+from boolcast.simulation.combinations import REWRITING as VARIANTS
+from boolcast.simulation.histories import ALIKE, FILTERS
+
+_FILTERS = st.one_of(st.sampled_from(ALIKE), st.sampled_from(FILTERS))
+_PREDICATES = ("y = 1", "x < 4", "x = 2", "x != 1", "x < 3", "x > 1", "x > 4", "x < 2")
+_SELECTIVITIES = st.lists(
+    st.integers(0, 100), min_size=len(_PREDICATES), max_size=len(_PREDICATES)
+).map(
+    lambda counts: Selectivities(
+        Statistics(events=100, predicates=dict(zip(_PREDICATES, counts, strict=True)))
+    )
+)
+_STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), st.integers(0, 7), _FILTERS),
+        st.tuples(st.just("remove"), st.integers(0, 7), st.none()),
+        st.tuples(st.just("review"), st.none(), _SELECTIVITIES),
+    ),
+    max_size=25,
+)
+
+
+@pytest.mark.parametrize("variant", [each for each in VARIANTS if each], ids=str)
+@given(steps=_STEPS, last=_SELECTIVITIES)
+def test_what_is_matched_covers_what_came(variant: dict[str, Any], steps, last):
+    configuration = Configuration(**variant)
+    policy = REWRITING[configuration.rewriting](configuration)
+    originals: dict[SubscriptionId, Filter] = {}
+    engine: dict[SubscriptionId, Filter] = {}
+    for action, number, argument in [*steps, ("review", None, last)]:
+        name = SubscriptionId(f"s{number}")
+        if action == "add" and name not in originals:
+            policy.add(name, argument)
+            originals[name] = engine[name] = argument
+        elif action == "remove" and name in originals:
+            policy.remove(name)
+            del originals[name], engine[name]
+        elif action == "review":
+            done = policy.rewrite(argument)
+            engine |= done.changed
+            if configuration.false_positive_budget is not None:
+                assert done.false_positives <= 0.2 + 1e-9
+            if configuration.changes == "regardless":
+                assert policy.rewrite(argument).changed == {}, "nothing has come or gone since"
+        assert engine == {**originals, **policy.rewritten}
+    assert engine.keys() == originals.keys()
+    for name, filter in engine.items():
+        assert covers(filter, originals[name])
+    assert policy.removed() >= 0
+
+
+@given(
+    filters=st.lists(_FILTERS, max_size=12), selectivities=_SELECTIVITIES, size=st.integers(2, 4)
+)
+def test_a_merger_covers_its_constituents_and_is_smaller(filters, selectivities, size):
+    policy = MergingByPruning(Configuration(imperfection=0.6, merger_size=size))
+    entries = {SubscriptionId(f"s{number}"): each for number, each in enumerate(filters)}
+    ids = iter(f"B:1:{number}" for number in range(100))
+    made = list(policy.propose(BrokerId("A"), entries, selectivities, lambda: next(ids)))
+    merged = [name for merger in made for name in merger.constituents]
+    assert len(merged) == len(set(merged))
+    for merger in made:
+        assert 2 <= len(merger.constituents) <= size
+        for name, filter in merger.constituents.items():
+            assert entries[name] == filter
+            assert covers(merger.filter, filter)
+        separately = sum(len(list(each.predicates())) for each in merger.constituents.values())
+        assert len(list(merger.filter.predicates())) < separately
+        assert merger.imperfection <= 0.6
+    rest = {name: each for name, each in entries.items() if name not in merged}
+    for merger in policy.propose(BrokerId("A"), rest, selectivities, lambda: next(ids)):
+        assert len(merger.constituents) < size, "only what was left alone before"
+
+
+@given(filter=_FILTERS, selectivities=_SELECTIVITIES)
+def test_what_is_sent_covers_what_was_asked_for(filter, selectivities):
+    policy = PrePruning(Configuration(degradation=0.5))
+    assert covers(policy.form_to_send(filter, selectivities), filter)
+    assert policy.form_to_send(filter, None) is filter
+
+
+def test_what_did_not_merge_is_not_tried_again():
+    selectivities = Selectivities(Statistics(events=100, predicates={"y = 1": 1}))
+    policy = MergingByPruning(Configuration(imperfection=0.0))
+    entries = {
+        SubscriptionId("s1"): parse("y = 1 and x > 3"),
+        SubscriptionId("s2"): parse("y = 1 and x < 3"),
+    }
+    asked: list[str] = []
+
+    def new_id() -> str:
+        asked.append(f"B:1:{len(asked)}")
+        return asked[-1]
+
+    for _ in range(3):
+        assert list(policy.propose(BrokerId("A"), entries, selectivities, new_id)) == []
+    assert len(asked) == 1
+    entries[SubscriptionId("s3")] = parse("y = 1 and x = 3")
+    list(policy.propose(BrokerId("A"), entries, selectivities, new_id))
+    assert len(asked) == 2
+
+
+def test_mergers_that_no_neighbour_would_take_are_not_made():
+    """Two lists of patterns are too much text for one filter."""
+    known = {"y = 1": 1, "name like '%x%'": 1}
+    selectivities = Selectivities(Statistics(events=100, predicates=known))
+    policy = MergingByPruning(Configuration(imperfection=0.0))
+    long = [
+        " or ".join(f"name like '%{letter * 90}{number}%'" for number in range(100))
+        for letter in "ab"
+    ]
+    entries = {
+        SubscriptionId(f"s{number}"): parse(f"y = 1 and ({text})")
+        for number, text in enumerate(long)
+    }
+    assert list(policy.propose(BrokerId("A"), entries, selectivities, lambda: "B:1:1")) == []

@@ -1,0 +1,362 @@
+"""Entries of neighbours made simpler (P1): F5's rows, what is restored when, what is told."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from boolcast.errors import ConfigurationError, PruningTargetError, StatisticsError
+from boolcast.model.identifiers import BrokerId, SubscriptionId
+from boolcast.model.statistics import Statistics
+from boolcast.routing.broker import Broker
+from boolcast.routing.configuration import Configuration
+from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
+from tests.routing.network import Delivery, Network, chain
+
+HISTORY = Statistics(
+    events=1_000, predicates={"y = 1": 100, "x < 9": 900, "x < 5": 500, "x >= 0": 1_000}
+)
+S1, S2 = "y = 1 and x < 9", "y = 1 and x < 5"
+PRUNING: dict[str, Any] = {"rewriting": "pruning"}
+REPLACEMENT: dict[str, Any] = {"rewriting": "replacement"}
+SENDING: dict[str, Any] = {"sending": "pruned", "degradation": 0.2}
+MERGING: dict[str, Any] = {"merging": "pruning", "imperfection": 0.5}
+
+
+def network_of(
+    *brokers: str, statistics: Statistics | None = HISTORY, engine: str = "scan", **policy: Any
+) -> Network:
+    fields = {"covering": "none", "review_events": 1, "engine": engine, "durable": True, **policy}
+    return Network(chain(*brokers), Configuration(**fields), statistics=statistics)
+
+
+def row_network(policy: dict[str, Any], second: str = S2) -> Network:
+    """F5's scenario: the publisher at B3, s1 ⊇ s2 from clients of B1, and an event has passed."""
+    network = network_of("B1", "B2", "B3", **policy)
+    network.advertise("B3", "p", "a", "x >= 0")
+    network.subscribe("B1", "c1", "s1", S1)
+    network.subscribe("B1", "c2", "s2", second)
+    network.settle()
+    network.publish("B3", "p", "first", x=8, y=1)
+    network.settle()
+    assert network.deliveries == [Delivery("c1", "s1", "first")]
+    return network
+
+
+ROWS: list[tuple[dict[str, Any], list[str], list[type], list[type], list[str]]] = [
+    # What B2 and B3 match by before, what travels on either link, what B3 matches by after.
+    (PRUNING, ["y = 1", "y = 1"], [Unsubscribe], [Unsubscribe], ["y = 1"]),
+    (REPLACEMENT, ["y = 1 and x < 9"] * 2, [Unsubscribe], [Unsubscribe], [S1]),
+    (SENDING, ["y = 1", "y = 1"], [Unsubscribe], [Unsubscribe], ["y = 1"]),
+    (MERGING, ["y = 1"], [Unsubscribe], [Subscribe, Unsubscribe], [S2]),
+]
+IDS = ["pruning", "replacement", "pre-pruning", "merging"]
+
+
+@pytest.mark.parametrize(("policy", "before", "first", "second", "after"), ROWS, ids=IDS)
+def test_what_deregistration_sends(policy, before, first, second, after):
+    """F5, P1-B10: one removal by its id; with a merger, what it stood for comes before."""
+    network = row_network(policy)
+    assert network.matched("B2") == network.matched("B3") == before
+    sent = len(network.sent)
+    network.unsubscribe("B1", "c1", "s1")
+    network.settle()
+    for link, messages in ((("B1", "B2"), first), (("B2", "B3"), second)):
+        found = [type(each.message) for each in network.sent[sent:] if each[:2] == link]
+        assert found == messages
+    assert network.matched("B3") == after
+    assert network.confirmed == [("c1", "s1")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", [row[0] for row in ROWS], ids=IDS)
+def test_no_event_is_lost_meanwhile(policy):
+    """F5 with publications in flight: every order of the first five steps, then to the end."""
+    for choices in product(range(3), repeat=5):
+        network = row_network(policy)
+        network.unsubscribe("B1", "c1", "s1")
+        published = 0
+        for choice in choices:
+            ready = network.ready()
+            if choice < len(ready):
+                network.move(ready[choice])
+            else:
+                network.publish("B3", "p", f"e{published}", x=published % 5, y=1)
+                published += 1
+        network.publish("B3", "p", f"e{published}", x=1, y=1)
+        network.settle()
+        delivered = [each.publication for each in network.deliveries if each.client == "c2"]
+        assert delivered == [f"e{number}" for number in range(published + 1)], choices
+
+
+@pytest.mark.parametrize("covering", ["active", "lazy"])
+@pytest.mark.parametrize("unsubscription", ["packing", "incremental-packing"])
+def test_what_a_merger_stood_for_travels_with_its_removal(covering, unsubscription):
+    """R6: the merger is P4's S, and the remaining constituents are among its NRS."""
+    policy = {**MERGING, "covering": covering, "unsubscription": unsubscription, "threshold": 1.0}
+    network = row_network(policy, "y = 1 and x < 3 and z = 5 or y = 1 and x < 3 and z = 6")
+    assert network.matched("B3") == ["y = 1 and x < 9"], "nothing to merge where one covers all"
+    network.subscribe("B1", "c3", "s3", "y = 1 and x > 7")
+    network.settle()
+    network.publish("B3", "p", "second", x=8, y=1)
+    network.settle()
+    merger = merger_of(network, "B2")
+    assert network.matched("B3") == ["y = 1"]
+    sent = len(network.sent)
+    network.unsubscribe("B1", "c3", "s3")
+    network.settle()
+    (removal,) = [each.message for each in network.sent[sent:] if each[:2] == ("B2", "B3")]
+    assert isinstance(removal, Unsubscribe)
+    assert removal.subscription == merger
+    assert [str(each.filter) for each in removal.payload] == [S1]
+    assert network.table("B3") == [S1]
+
+
+def test_a_pruned_entry_lets_events_pass_that_no_client_sees():
+    """R1: s2⁺ sends it as far as its broker, where s2 refuses it."""
+    network = row_network(PRUNING)
+    sent = len(network.sent)
+    network.publish("B3", "p", "for nothing", x=10, y=1)
+    network.settle()
+    assert [type(each.message) for each in network.sent[sent:]] == [Publish, Publish]
+    assert len(network.deliveries) == 1
+    assert network.matched("B1") == [S2, S1]
+
+
+def test_a_pruned_entry_is_forwarded_as_it_came():
+    """R4: it was pruned at B1's neighbour before the publisher of B3 was heard of."""
+    network = network_of("B1", "B2", "B3", **PRUNING, covering="active")
+    network.advertise("B2", "q", "a", "x >= 0")
+    network.subscribe("B1", "c", "s", S1)
+    network.settle()
+    network.publish("B2", "q", "e", x=20)
+    network.settle()
+    assert network.matched("B2") == ["y = 1"]
+    network.subscribe("B2", "d", "t", "y = 1 and x > 8")
+    network.advertise("B3", "p", "a", "x >= 0")
+    network.settle()
+    assert network.table("B3") == ["y = 1 and x < 9", "y = 1 and x > 8"]
+    network.publish("B3", "p", "wanted", x=10, y=1)
+    network.settle()
+    assert network.deliveries == [Delivery("d", "t", "wanted")]
+
+
+def test_entries_are_restored_when_there_is_room_again():
+    """The memory target is kept by pruning as long as it takes that."""
+    network = row_network({**PRUNING, "memory_target": 3})
+    # s1 lost what costs less, x < 9.
+    assert network.matched("B2") == ["y = 1", S2]
+    network.unsubscribe("B1", "c2", "s2")
+    network.settle()
+    network.publish("B3", "p", "e", x=8, y=1)
+    network.settle()
+    assert network.matched("B2") == [S1]
+    (name, report) = network.reports[-1]
+    assert name in ("B2", "B3")
+    assert (report.entries, report.rewritten, report.removed) == (1, 0, 0)
+
+
+def test_entries_are_restored_when_the_budget_is_overspent():
+    """Beside an entry that takes every event pruning is free, and when that goes it is not."""
+    network = network_of("B1", "B2", **PRUNING, false_positive_budget=0.001)
+    network.advertise("B2", "p", "a", "true")
+    network.subscribe("B1", "c", "s", S2)
+    network.subscribe("B1", "d", "all", "x >= 0")
+    network.settle()
+    network.publish("B2", "p", "e", x=1)
+    assert network.matched("B2") == ["x >= 0", "y = 1"]
+    network.unsubscribe("B1", "d", "all")
+    network.settle()
+    network.publish("B2", "p", "f", x=1)
+    assert network.matched("B2") == [S2]
+
+
+def test_a_predicate_comes_back_when_the_one_in_its_place_goes():
+    network = row_network(REPLACEMENT)
+    network.unsubscribe("B1", "c1", "s1")
+    network.settle()
+    network.publish("B3", "p", "e", x=3, y=1)
+    network.settle()
+    assert network.matched("B2") == network.matched("B3") == [S2]
+
+
+def test_the_cut_off():
+    """x < 9 costs nothing to speak of, y = 1 nearly everything; the next entry is seen too."""
+    network = row_network({**PRUNING, "stops_at_cut_off": True})
+    assert network.matched("B2") == ["y = 1", S2]
+    network.subscribe("B1", "c3", "s3", "y = 1 and x < 9 and x >= 0")
+    network.settle()
+    network.publish("B3", "p", "e", x=20, y=1)
+    network.settle()
+    # The gain is greatest after two of four prunings: x >= 0 for nothing, x < 9 for little.
+    assert network.matched("B2") == ["y = 1", S2, S1]
+
+
+def test_what_is_sent_is_what_covers():
+    """R3, P1-B8: towards B2 `y = 1` is what s1 is, so it quenches what s1 alone would not."""
+    network = network_of("B1", "B2", **SENDING, covering="active")
+    network.advertise("B2", "p", "a", "true")
+    network.subscribe("B1", "c1", "s1", S1)
+    network.subscribe("B1", "c2", "s2", "y = 1 and z = 5")
+    network.settle()
+    assert network.table("B1") == [S1, "y = 1 and z = 5"]
+    assert network.table("B2") == ["y = 1"]
+    network.publish("B2", "p", "e", x=20, y=1, z=5)
+    network.publish("B2", "p", "f", x=20, y=1)
+    network.settle()
+    assert network.deliveries == [Delivery("c2", "s2", "e")]
+    network.restart("B1", with_disk=True)
+    network.unsubscribe("B1", "c1", "s1")
+    network.settle()
+    network.publish("B2", "p", "g", x=20, y=1, z=5)
+    network.settle()
+    assert network.deliveries[1:] == [Delivery("c2", "s2", "g")]
+
+
+def merger_of(network: Network, broker: str) -> SubscriptionId:
+    (merger,) = network.brokers[BrokerId(broker)].state.mergers
+    return merger.id
+
+
+def test_a_merger_travels_under_an_id_of_its_maker():
+    """P2-B10: first the merger, then the removal of what it stands for; that is kept (R5)."""
+    network = row_network(MERGING)
+    merger = merger_of(network, "B2")
+    assert merger.startswith("B2:1:")
+    told = [each.message for each in network.sent if each[:2] == ("B2", "B3")]
+    changes = [each for each in told if isinstance(each, (Subscribe, Unsubscribe))][2:]
+    assert [type(each) for each in changes] == [Subscribe, Unsubscribe, Unsubscribe]
+    assert changes[0].subscription == merger
+    state = network.brokers[BrokerId("B2")].state
+    assert [str(entry.form.filter) for entry in state.constituents] == [S1, S2]
+    assert network.holders_of(merger) == ["B2", "B3"]
+    assert len(network.brokers[BrokerId("B3")].state.mergers) == 0
+
+
+def test_a_merger_outlives_a_crash():
+    """What B2 has on its disk is enough to take the merger apart."""
+    network = row_network(MERGING)
+    network.restart("B2", with_disk=True)
+    network.unsubscribe("B1", "c1", "s1")
+    network.settle()
+    assert network.table("B3") == [S2]
+    network.unsubscribe("B1", "c2", "s2")
+    network.settle()
+    assert network.table("B2") == network.table("B3") == []
+
+
+@pytest.mark.parametrize("lost", ["B1", "B2", "B3"])
+def test_a_merger_and_a_broker_without_its_disk(lost):
+    network = row_network(MERGING)
+    network.restart(lost, with_disk=False)
+    network.heal()
+    network.settle()
+    if lost == "B3":
+        network.advertise("B3", "p", "a", "x >= 0")
+        network.settle()
+    if lost == "B1":
+        # Its clients have not asked again, so what it had said holds no longer.
+        assert network.table("B2") == network.table("B3") == []
+        return
+    network.publish("B3", "p", "after", x=1, y=1)
+    network.settle()
+    assert sorted(network.deliveries[1:]) == [
+        Delivery("c1", "s1", "after"),
+        Delivery("c2", "s2", "after"),
+    ]
+    assert len(network.matched("B2")) == 1, "merged again"
+
+
+def test_a_merger_is_not_the_neighbours_to_remove():
+    network = row_network(MERGING)
+    merger = merger_of(network, "B2")
+    network.queues[BrokerId("B1"), BrokerId("B2")].append(Unsubscribe(99, merger))
+    network.settle()
+    assert merger_of(network, "B2") == merger
+    assert f"the subscription {merger} came from elsewhere" in str(network.refusals[0])
+
+
+def test_an_impossible_target_is_told_and_nothing_is_pruned():
+    network = row_network({**PRUNING, "memory_target": 1})
+    assert network.matched("B2") == [S2, S1]
+    _, report = network.reports[-1]
+    assert isinstance(report.problem, PruningTargetError)
+    assert report.problem.floor == 2
+    assert "nothing more was rewritten: no pruning leaves 1 predicates" in str(report)
+    # It is not told again as long as nothing has changed.
+    count = len(network.reports)
+    network.publish("B3", "p", "e", x=1)
+    network.settle()
+    assert len(network.reports) == count
+
+
+def test_an_impossible_target_of_replacement():
+    network = row_network({**REPLACEMENT, "memory_target": 1})
+    assert network.matched("B2") == [S2, S1]
+    assert isinstance(network.reports[-1][1].problem, PruningTargetError)
+
+
+def test_statistics_of_other_data_are_told():
+    foreign = Statistics(events=9, predicates={"celsius > 30": 2})
+    network = network_of("B1", "B2", **PRUNING, statistics=foreign)
+    network.advertise("B2", "p", "a", "true")
+    network.subscribe("B1", "c", "s", S1)
+    network.settle()
+    network.publish("B2", "p", "e", x=1, y=1)
+    ((_, report),) = network.reports
+    assert report.knowledge.is_foreign
+    assert "they are empty or of other data" in str(report)
+    network.settle()
+    assert network.deliveries == [Delivery("c", "s", "e")]
+
+
+def test_statistics_that_lack_a_predicate_are_told():
+    network = network_of("B1", "B2", **PRUNING)
+    network.advertise("B2", "p", "a", "true")
+    network.subscribe("B1", "c", "s", "y = 1 and z = 5")
+    network.settle()
+    network.publish("B2", "p", "e", x=1)
+    ((_, report),) = network.reports
+    assert (report.knowledge.counted, report.knowledge.guess) == (1, 1)
+    assert report.knowledge.examples == ("z = 5",)
+
+
+def test_statistics_that_contradict_themselves_are_refused():
+    with pytest.raises(StatisticsError):
+        network_of("B1", "B2", **PRUNING, statistics=Statistics(events=1, predicates={"x < 9": 2}))
+
+
+@pytest.mark.parametrize("policy", [PRUNING, REPLACEMENT, SENDING, MERGING], ids=IDS[:4])
+def test_who_chooses_by_selectivities_must_have_some(policy):
+    with pytest.raises(ConfigurationError) as caught:
+        Broker(BrokerId("B"), Configuration(**policy))
+    assert caught.value.rule == "P1-B5"
+    Broker(BrokerId("B"), Configuration(engine="counting", **policy))
+
+
+def test_a_broker_learns_by_counting():
+    """P1-B5: nine of ten events have x < 9, one has y = 1, so x < 9 goes."""
+    network = network_of(
+        "B1", "B2", **PRUNING, engine="counting", statistics=None, false_positive_budget=0.05
+    )
+    network.advertise("B2", "p", "a", "true")
+    network.subscribe("B1", "c", "s", S1)
+    network.settle()
+    state = network.brokers[BrokerId("B2")].state
+    state.next_review = 20
+    for number in range(20):
+        network.publish("B2", "p", f"e{number}", x=number % 10, y=1 if number % 10 == 3 else 0)
+    (pruned,) = state.rewriting.rewritten.values()
+    assert str(pruned) == "y = 1"
+    (entry,) = state.subscriptions.of_link(BrokerId("B1"))
+    # x < 9 has left the engine, and is known as long as the entry asks for it.
+    selectivities = state.learning.learn([entry.form.filter])
+    assert selectivities.knowledge([entry.form.filter]).counted == 2
+    forgotten = state.learning.learn([])
+    assert forgotten.knowledge([entry.form.filter]).counted == 1
+
+
+def test_nothing_is_reviewed_where_nothing_is_rewritten():
+    network = row_network({})
+    assert network.reports == []
+    assert network.matched("B2") == [S2, S1]
