@@ -7,7 +7,7 @@ import pytest
 from boolcast.errors import ConfigurationError
 from boolcast.routing import configuration
 from boolcast.routing.configuration import Configuration
-from boolcast.routing.policies import COVERING, ENGINES, PROPAGATION, UNSUBSCRIPTION
+from boolcast.routing.policies import COVERING, ENGINES, OVERLAPS, PROPAGATION, UNSUBSCRIPTION
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,7 @@ def test_an_excluded_combination_names_its_rule(policy: dict[str, Any], rule: st
     [
         (configuration.Propagation, PROPAGATION),
         (configuration.Covering, COVERING),
+        (configuration.OverlapTest, OVERLAPS),
         (configuration.Unsubscription, UNSUBSCRIPTION),
         (configuration.EngineName, ENGINES),
     ],

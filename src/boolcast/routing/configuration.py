@@ -9,6 +9,7 @@ from boolcast.errors import ConfigurationError
 Propagation = Literal["flood", "towards"]
 Covering = Literal["none", "active", "lazy"]
 Unsubscription = Literal["plain", "packing", "incremental", "incremental-packing"]
+OverlapTest = Literal["exact", "index", "index-exact"]
 EngineName = Literal["access", "scan", "counting"]
 
 
@@ -17,10 +18,12 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `propagation` says where subscriptions go: to all neighbours (and advertisements stay at
     their publisher's broker), or towards overlapping advertisements (which go everywhere). In
-    both, events follow the subscriptions back. `threshold` and `slack` are P4-B5's θ and P4-E1's
-    choice at the critical broker, `window_seconds` how long the history of a subscription
-    reaches back. `collects_ghosts` off leaves preserved subscriptions for ever, as in the paper.
-    `durable` asks for `Persist` effects.
+    both, events follow the subscriptions back. `overlap` says how it is found out what overlaps:
+    by proving pairs, by the index of violating predicates (P3-B4), which may find too much, or by
+    both, so that the proof removes what the index found wrongly. `threshold` and `slack` are
+    P4-B5's θ and P4-E1's choice at the critical broker, `window_seconds` how long the history of
+    a subscription reaches back. `collects_ghosts` off leaves preserved subscriptions for ever, as
+    in the paper. `durable` asks for `Persist` effects.
 
     Raises ConfigurationError.
     """
@@ -28,6 +31,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     propagation: Propagation = "towards"
     covering: Covering = "active"
     advertisement_covering: Covering = "none"
+    overlap: OverlapTest = "index-exact"
     unsubscription: Unsubscription = "plain"
     engine: EngineName = "access"
     threshold: float = 0.9

@@ -10,11 +10,20 @@ from boolcast.routing.configuration import (
     Configuration,
     Covering,
     EngineName,
+    OverlapTest,
     Propagation,
     Unsubscription,
 )
 from boolcast.routing.covering import ActiveCovering, CoveringPolicy, LazyCovering, NoCovering
 from boolcast.routing.forms import Forms
+from boolcast.routing.overlapping import (
+    ByIndex,
+    ByIndexAndProof,
+    ByPairs,
+    FilterIndex,
+    OverlapFigures,
+    Overlaps,
+)
 from boolcast.routing.propagation import Flooding, PropagationPolicy, TowardsAdvertisements
 from boolcast.routing.unsubscription import (
     Everywhere,
@@ -38,9 +47,22 @@ ENGINES: Final[dict[EngineName, Callable[[], Engine]]] = {
     "counting": _counting,
 }
 
-PROPAGATION: Final[dict[Propagation, Callable[[Forms], PropagationPolicy]]] = {
+PROPAGATION: Final[dict[Propagation, Callable[[Callable[[], Overlaps]], PropagationPolicy]]] = {
     "flood": Flooding,
     "towards": TowardsAdvertisements,
+}
+
+
+def _overlap_index() -> FilterIndex:
+    from boolcast.matching.overlapping import OverlapIndex  # noqa: PLC0415 - imports numba
+
+    return OverlapIndex()
+
+
+OVERLAPS: Final[dict[OverlapTest, Callable[[Forms, OverlapFigures], Overlaps]]] = {
+    "exact": lambda forms, figures: ByPairs(forms),
+    "index": lambda forms, figures: ByIndex(_overlap_index()),
+    "index-exact": lambda forms, figures: ByIndexAndProof(_overlap_index, forms, figures),
 }
 
 COVERING: Final[dict[Covering, Callable[[Forms], CoveringPolicy]]] = {

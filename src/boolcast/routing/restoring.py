@@ -89,8 +89,10 @@ def _restore_entry(state: State, record: AdvertisementRecord | SubscriptionRecor
     entry.is_stale = record.is_stale
     if not is_subscription:
         state.advertisements.add(entry)
+        state.propagation.add_advertisement(entry)
         return
     state.subscriptions.add(entry)
+    state.propagation.add_subscription(entry)
     state.engine.add(entry.id, entry.form.filter)
     if entry.link is not None:
         state.link_of[entry.id] = entry.link
@@ -107,12 +109,11 @@ def _quench(state: State) -> None:
                 if entry.link != neighbour.link and entry.id not in told
             ]
             advertising.tell(state, neighbour, subscribing.net(changes))
-        advertisements = list(state.advertisements_from(neighbour.link).values())
         changes = [
             neighbour.subscriptions.insert(entry.id, entry.form)
             for entry in state.subscriptions
             if entry.link != neighbour.link
             and entry.id not in neighbour.subscriptions
-            and state.propagation.is_needed(entry.form, advertisements)
+            and state.propagation.is_needed(entry.form, neighbour.link)
         ]
         subscribing.tell(state, neighbour, subscribing.net(changes))

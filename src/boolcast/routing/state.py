@@ -5,6 +5,7 @@ The modules that act (`advertising`, `subscribing`, `acknowledging`, `publishing
 """
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Protocol
 
 from boolcast.errors import ProtocolError
@@ -17,7 +18,8 @@ from boolcast.routing.forms import Form, Forms
 from boolcast.routing.journal import Journal, KeptJournal, NoJournal
 from boolcast.routing.messages import Message
 from boolcast.routing.neighbours import Neighbour
-from boolcast.routing.policies import COVERING, ENGINES, PROPAGATION, UNSUBSCRIPTION
+from boolcast.routing.overlapping import OverlapFigures
+from boolcast.routing.policies import COVERING, ENGINES, OVERLAPS, PROPAGATION, UNSUBSCRIPTION
 from boolcast.routing.records import CounterRecord
 from boolcast.routing.tables import Entry, Table
 
@@ -70,7 +72,10 @@ class State:
         self.now = 0.0
         self.effects: list[Effect] = []
         self.journal: Journal = KeptJournal() if configuration.durable else NoJournal()
-        self.propagation = PROPAGATION[configuration.propagation](forms)
+        self.overlap_figures = OverlapFigures()
+        self.propagation = PROPAGATION[configuration.propagation](
+            partial(OVERLAPS[configuration.overlap], forms, self.overlap_figures)
+        )
         self.covering = COVERING[configuration.covering](forms)
         self.advertisement_covering = COVERING[configuration.advertisement_covering](forms)
         unsubscription = UNSUBSCRIPTION[configuration.unsubscription]

@@ -53,19 +53,20 @@ def unsubscribed(state: State, link: BrokerId, message: Unsubscribe) -> None:
 def install(state: State, entry: Entry) -> None:
     """Take up a subscription, and tell the neighbours that must know it."""
     state.subscriptions.add(entry)
+    state.propagation.add_subscription(entry)
     state.engine.add(entry.id, entry.form.filter)
     if entry.link is not None:
         state.link_of[entry.id] = entry.link
     keep_subscription(state, entry)
     for neighbour in state.others(entry.link):
-        advertisements = state.advertisements_from(neighbour.link).values()
-        if state.propagation.is_needed(entry.form, advertisements):
+        if state.propagation.is_needed(entry.form, neighbour.link):
             tell(state, neighbour, neighbour.subscriptions.insert(entry.id, entry.form))
 
 
 def remove(state: State, entry: Entry, distances: Distances, removal: Operation) -> None:
     """Forget a subscription, and tell the neighbours that hold it and are to forget it too."""
     state.subscriptions.remove(entry)
+    state.propagation.remove_subscription(entry)
     state.engine.remove(entry.id)
     state.link_of.pop(entry.id, None)
     keep_subscription(state, entry)
