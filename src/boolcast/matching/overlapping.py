@@ -98,6 +98,7 @@ class OverlapIndex:
     def __init__(self, *, schema: Schema | None = None, sets: int = DEFAULT_SETS) -> None:
         self._worlds = list(worlds(schema))
         self._limit = sets
+        self._version = 0
         self._forest = Forest()
         self._attributes: dict[Variable, Disjointness] = {}
         self._slot_of: dict[str, int] = {}
@@ -123,6 +124,11 @@ class OverlapIndex:
         return name in self._slot_of
 
     @property
+    def version(self) -> int:
+        """Another one after every change."""
+        return self._version
+
+    @property
     def predicates(self) -> list[Leaf]:
         """The distinct predicates by their numbers, some perhaps of filters that are gone."""
         return self._forest.leaves
@@ -138,6 +144,7 @@ class OverlapIndex:
         shape, row = self._forest.plant(self._possible(filter))
         self._take_up_predicates()
         self._take_up_shapes()
+        self._version += 1
         slot = self._slot_of[name] = len(self._names)
         spare = len(row) - self._minimums[shape]
         self._names.append(name)
@@ -159,6 +166,7 @@ class OverlapIndex:
 
     def remove(self, name: str) -> None:
         """Forget a filter that was registered."""
+        self._version += 1
         slot = self._slot_of.pop(name)
         self._is_alive.view()[slot] = False
         starts = self._leaf_starts.view()
@@ -187,11 +195,11 @@ class OverlapIndex:
     def violating(self, predicate: Leaf) -> Numbers:
         """The numbers of the predicates that exclude this one: no value satisfies both (P3-B2).
 
-        Raises ValueError for a predicate that no value satisfies.
+        What no value satisfies excludes everything.
         """
         variable, cuts = self._allowed(predicate)
         if not cuts:
-            raise ValueError(f"no value satisfies {predicate}, so it excludes everything")
+            return np.arange(len(self._forest.leaves))
         known = self._attributes.get(variable)
         return _NONE if known is None else known.missing(cuts)
 

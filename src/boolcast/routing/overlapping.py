@@ -76,21 +76,21 @@ class ByPairs:
 
     def __init__(self, forms: Forms) -> None:
         self._forms = forms
-        self._entries: dict[str, Entry] = {}
+        self.entries: dict[str, Entry] = {}
 
     def add(self, entry: Entry) -> None:
-        self._entries[entry.id] = entry
+        self.entries[entry.id] = entry
 
     def remove(self, entry: Entry) -> None:
-        del self._entries[entry.id]
+        del self.entries[entry.id]
 
     def has_any(self, form: Form) -> bool:
         overlaps = self._forms.overlaps
-        return any(overlaps(each.form, form) for each in self._entries.values())
+        return any(overlaps(each.form, form) for each in self.entries.values())
 
     def all(self, form: Form, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
         overlaps = self._forms.overlaps
-        entries = self._entries.values()
+        entries = self.entries.values()
         return [each for each in entries if is_wanted(each) and overlaps(each.form, form)]
 
 
@@ -132,17 +132,15 @@ class ByIndexAndProof:
         self._forms = forms
         self._figures = figures
         self._pairs = ByPairs(forms)
-        self._entries: dict[str, Entry] = {}
+        self._entries = self._pairs.entries
         self._new: dict[str, Filter] = {}
         self._spent = 0
 
     def add(self, entry: Entry) -> None:
-        self._entries[entry.id] = entry
         self._pairs.add(entry)
         self._new[entry.id] = entry.form.filter
 
     def remove(self, entry: Entry) -> None:
-        del self._entries[entry.id]
         self._pairs.remove(entry)
         if self._new.pop(entry.id, None) is None:
             assert self._index is not None
