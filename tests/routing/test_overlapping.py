@@ -6,16 +6,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from boolcast.filters.expressions import Filter
+from boolcast.filters.expressions import Filter, Node
 from boolcast.filters.parsing import parse
 from boolcast.matching.overlapping import OverlapIndex
-from boolcast.model.identifiers import BrokerId
+from boolcast.model.identifiers import AdvertisementId, BrokerId, ClientId
 from boolcast.routing import overlapping
+from boolcast.routing.broker import Broker
 from boolcast.routing.configuration import Configuration
+from boolcast.routing.effects import Send
 from boolcast.routing.forms import Forms
-from boolcast.routing.messages import Subscribe
+from boolcast.routing.messages import Advertise, Subscribe, Unadvertise
 from boolcast.routing.overlapping import ByIndex, ByIndexAndProof, ByPairs, OverlapFigures
 from boolcast.routing.policies import OVERLAPS
+from boolcast.routing.stimuli import ClientSubscribes, LinkUp, Received
 from boolcast.routing.tables import Entry
 from tests.routing.network import Network, chain
 from tests.strategies import filters
@@ -157,6 +160,30 @@ def test_a_restored_broker_has_its_index_again(always_indexed, overlap, with_dis
     network.publish("A", "p", "three", x=9)
     network.settle()
     assert len(network.deliveries) == 3
+
+
+@pytest.mark.parametrize("overlap", ["exact", "index", "index-exact"])
+def test_a_neighbour_may_advertise_what_nothing_satisfies(always_indexed, overlap):
+    """It calls for nothing, or for what single predicates let pass, and it can be withdrawn."""
+    broker = Broker(BrokerId("B"), Configuration(engine="scan", overlap=overlap), neighbours=[LINK])
+    broker.handle(LinkUp(LINK), now=0)
+    broker.handle(ClientSubscribes(ClientId("c"), "s", node("x = 1")), now=0)
+    for number, text in enumerate(("false", "x between 2 and 1", "x = 1 and y = 1 and y = 2")):
+        advertisement = AdvertisementId(f"A:1:{number}")
+        message = Advertise(number, advertisement, node(text))
+        effects = broker.handle(Received(LINK, message), now=0)
+        broker.validate()
+        sent = [each.message for each in effects if isinstance(each, Send)]
+        is_called_for = any(isinstance(each, Subscribe) for each in sent)
+        assert is_called_for is (overlap == "index" and number == 2)
+        broker.handle(Received(LINK, Unadvertise(advertisement)), now=0)
+        broker.validate()
+
+
+def node(text: str) -> Node:
+    parsed = parse(text)
+    assert isinstance(parsed, Node)
+    return parsed
 
 
 def test_what_is_gone_calls_for_nothing(always_indexed):

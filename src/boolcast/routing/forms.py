@@ -122,6 +122,10 @@ class Forms:
             form = self._forms[filter] = Form(cast("Node", filter), self._next)
         return form
 
+    def is_empty(self, form: Form) -> bool:
+        """True only if no event is accepted."""
+        return form.is_never or not overlaps(form.filter, TRUE, budget=PROOF_BUDGET).holds
+
     def covers(self, general: Form, specific: Form) -> bool:
         """True only if every event that `specific` accepts is accepted by `general`."""
         if general is specific or specific.is_never:
