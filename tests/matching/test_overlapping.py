@@ -18,7 +18,7 @@ from boolcast.filters.negation import to_nnf
 from boolcast.filters.parsing import parse
 from boolcast.matching import overlapping
 from boolcast.matching.overlapping import OverlapIndex
-from boolcast.matching.violations import violating_sets
+from boolcast.matching.violations import Sets, violating_sets
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.workloads import Auction
 from boolcast.workloads.parameters import PRESETS
@@ -72,11 +72,10 @@ def test_the_violating_predicates_of_a_tree():
     """P3-T2."""
     numbers = {P3: 3, P5: 5, P6: 6}
 
-    def violation(leaf: Leaf) -> int | None:
-        found = [numbers[each] for each in LEAVES[str(leaf)]]
-        return found[0] if found else None
+    def leaf_sets(leaf: Leaf) -> Sets:
+        return [frozenset(numbers[each] for each in LEAVES[str(leaf)])]
 
-    sets = partial(violating_sets, violation=violation, limit=100)
+    sets = partial(violating_sets, leaf_sets=leaf_sets, limit=100)
     n6, n7 = "condition = 'new' and price > 20", "price > 7.5 and condition = 'used'"
     for text, expected in {
         **{leaf: [{numbers[p] for p in found}] for leaf, found in LEAVES.items()},

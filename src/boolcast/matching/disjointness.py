@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from boolcast.algebra.cuts import MISSING, TIMESTAMP, Cut, Cuts, complement, intervals, is_point
 
-Numbers = NDArray[np.int64]
+Numbers = NDArray[np.uint32]
+Renumbering = NDArray[np.int64]
+"""For each number another one, or -1."""
 
 _BEGIN: Final[Cut] = (MISSING,)
 _END: Final[Cut] = (TIMESTAMP + 1,)
-_NONE: Final[Numbers] = np.zeros(0, dtype=np.int64)
+_NONE: Final[Numbers] = np.zeros(0, dtype=np.uint32)
 
 _MANY: Final = 16
 """More than one new cut for so many old ones, and sorting is cheaper than inserting."""
@@ -37,6 +39,9 @@ class SortedCuts:
         self._cuts: list[Cut] = []
         self._numbers = _NONE
         self._new: list[tuple[Cut, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._cuts) + len(self._new)
 
     def add(self, cut: Cut, number: int) -> None:
         """Take up a number; several may have the same cut."""
@@ -52,20 +57,20 @@ class SortedCuts:
         self._settle()
         return self._numbers[bisect_right(self._cuts, low) : bisect_right(self._cuts, high)]
 
-    def renumber(self, numbers: Numbers) -> None:
+    def renumber(self, numbers: Renumbering) -> None:
         """Give each number the one that stands in its place, and forget those that get -1."""
         self._settle()
         given = numbers[self._numbers]
         kept = given >= 0
         self._cuts = list(compress(self._cuts, kept.tolist()))
-        self._numbers = given[kept]
+        self._numbers = given[kept].astype(np.uint32)
 
     def _settle(self) -> None:
         if not self._new:
             return
         new = sorted(self._new)
         self._new = []
-        added = np.array([number for _, number in new], dtype=np.int64)
+        added = np.array([number for _, number in new], dtype=np.uint32)
         if len(new) * _MANY > len(self._cuts):
             cuts = self._cuts + [cut for cut, _ in new]
             order = sorted(range(len(cuts)), key=cuts.__getitem__)
@@ -95,39 +100,39 @@ class Intervals:
             self._begins.add(begin, number)
             self._ends.add(end, number)
 
-    def within(self, gaps: Sequence[tuple[Cut, Cut]]) -> Numbers:
+    def within(self, gaps: Sequence[tuple[Cut, Cut]]) -> list[Numbers]:
         """The intervals that lie in one of the gaps, each once; no gap holds all values."""
-        found = [self._points.starting_within(*gap) for gap in gaps]
-        inner = list(gaps)
-        if inner and inner[0][0] == _BEGIN:
-            found.append(self._ends.ending_within(*inner.pop(0)))
-        if inner and inner[-1][1] == _END:
-            found.append(self._begins.starting_within(*inner.pop()))
-        if inner:
-            found.append(self._both_within(inner))
-        return np.concatenate(found)
+        found = [self._points.starting_within(*gap) for gap in gaps] if len(self._points) else []
+        if len(self._ends):
+            inner = list(gaps)
+            if inner[0][0] == _BEGIN:
+                found.append(self._ends.ending_within(*inner.pop(0)))
+            if inner and inner[-1][1] == _END:
+                found.append(self._begins.starting_within(*inner.pop()))
+            if inner:
+                found.append(self._both_within(inner))
+        return found
 
     def _both_within(self, gaps: Sequence[tuple[Cut, Cut]]) -> Numbers:
         """The intervals that begin and end in the same gap."""
         begins = [self._begins.starting_within(*gap) for gap in gaps]
         ends = [self._ends.ending_within(*gap) for gap in gaps]
         both = np.intersect1d(_marked(begins), _marked(ends), assume_unique=True)
-        return both % _STRIDE
+        return (both & _NUMBER).astype(np.uint32)
 
-    def renumber(self, numbers: Numbers) -> None:
+    def renumber(self, numbers: Renumbering) -> None:
         """As `SortedCuts.renumber`."""
         for each in (self._points, self._begins, self._ends):
             each.renumber(numbers)
 
 
-_STRIDE: Final = 1 << 32
+_NUMBER: Final = (1 << 32) - 1
 
 
-def _marked(rows: Sequence[Numbers]) -> Numbers:
+def _marked(rows: Sequence[Numbers]) -> NDArray[np.int64]:
     """The numbers of all rows, each told apart by its row."""
     marks = np.repeat(np.arange(len(rows), dtype=np.int64), [len(row) for row in rows])
-    marked: Numbers = np.concatenate(rows) + marks * _STRIDE
-    return marked
+    return np.concatenate(rows).astype(np.int64) | marks << 32
 
 
 class Disjointness:
@@ -141,7 +146,7 @@ class Disjointness:
         """For each such interval its predicate, as a place in the next."""
         self._several: list[int] = []
         self._sizes: list[int] = []
-        self._arrays: tuple[Numbers, Numbers, Numbers] | None = None
+        self._arrays: list[Numbers] | None = None
 
     def add(self, cuts: Cuts, number: int) -> None:
         """Take up a predicate under a number of its own; it has some value."""
@@ -159,22 +164,25 @@ class Disjointness:
     def missing(self, cuts: Cuts) -> Numbers:
         """The predicates that have no value in common with a set that is not empty.
 
-        Costs some searches, and what is found is copied; of predicates with several intervals
-        those that miss the set are counted.
+        Costs some searches, and what is found may be copied; of predicates with several
+        intervals those that miss the set are counted. Not to be written to.
         """
         gaps = intervals(complement(cuts))
-        found = self._single.within(gaps) if gaps else _NONE
-        if not self._several or not gaps:
-            return found
-        if self._arrays is None:
-            rows = (self._owners, self._several, self._sizes)
-            self._arrays = tuple(np.array(row, dtype=np.int64) for row in rows)  # type: ignore[assignment]
-        assert self._arrays is not None
-        owners, several, sizes = self._arrays
-        counts = np.bincount(owners[self._parts.within(gaps)], minlength=len(several))
-        return np.concatenate([found, several[counts == sizes]])
+        if not gaps:
+            return _NONE
+        found = self._single.within(gaps)
+        if self._several:
+            if self._arrays is None:
+                rows = (self._owners, self._several, self._sizes)
+                self._arrays = [np.array(row, dtype=np.uint32) for row in rows]
+            owners, several, sizes = self._arrays
+            parts = owners[np.concatenate([_NONE, *self._parts.within(gaps)])]
+            counts = np.bincount(parts, minlength=len(several))
+            found.append(several[counts == sizes])
+        found = [each for each in found if len(each)]
+        return found[0] if len(found) == 1 else np.concatenate([_NONE, *found])
 
-    def renumber(self, numbers: Numbers) -> None:
+    def renumber(self, numbers: Renumbering) -> None:
         """Give each predicate the number in its place, and forget those that get -1."""
         self._single.renumber(numbers)
         several = numbers[np.array(self._several, dtype=np.int64)]

@@ -15,7 +15,8 @@ Filters come and go one by one. New associations stay apart until there are many
 is skipped until it is the half, and sorting or moving all costs little for each in the end.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
+from itertools import accumulate
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -39,7 +40,14 @@ from boolcast.matching.kernels.overlapping import (
     Violations,
     overlapping,
 )
-from boolcast.matching.violations import DEFAULT_SETS, TooManySetsError, violating_sets
+from boolcast.matching.violations import (
+    DEFAULT_SETS,
+    FREELY,
+    NO_WAY,
+    Sets,
+    TooManySetsError,
+    violating_sets,
+)
 from boolcast.model.schemas import Schema
 
 _FEW: Final = 1_024
@@ -47,7 +55,7 @@ _FEW: Final = 1_024
 
 _LARGEST: Final = np.iinfo(np.int16).max
 
-_NONE: Final[Numbers] = np.zeros(0, dtype=np.int64)
+_NONE: Final[Numbers] = np.zeros(0, dtype=np.uint32)
 
 T = TypeVar("T")
 
@@ -57,8 +65,9 @@ _overlapping = cast("Callable[..., None]", overlapping)
 class OverlapWork(msgspec.Struct, frozen=True):
     """What an answer took, independent of the machine (P3-X6).
 
-    So many `sets` of violating predicates, `associations` of theirs counted up, `candidates`
-    looked at, once for each set, which have so many `leaves` together.
+    So many `sets` of violating predicates, `associations` of theirs counted up, `candidates`,
+    once for each set, and `leaves` of those candidates that had to be looked at: where nothing
+    is violated there is no need.
     """
 
     sets: int = 0
@@ -199,37 +208,56 @@ class OverlapIndex:
         """
         variable, cuts = self._allowed(predicate)
         if not cuts:
-            return np.arange(len(self._forest.leaves))
+            return np.arange(len(self._forest.leaves), dtype=np.uint32)
         known = self._attributes.get(variable)
         return _NONE if known is None else known.missing(cuts)
 
     def _ask(self, filter: Filter, wanted: int) -> _Answer:
-        violations: list[Numbers] = []
-        numbers: dict[Leaf, int | None] = {}
+        groups: list[Numbers] = []
+        known: dict[Leaf, Sets] = {}
 
-        def violation(leaf: Leaf) -> int | None:
-            if leaf not in numbers:
-                numbers[leaf] = _placed(self.violating(leaf), violations)
-            return numbers[leaf]
+        def leaf_sets(leaf: Leaf) -> Sets:
+            if leaf not in known:
+                known[leaf] = self._leaf_sets(leaf, groups)
+            return known[leaf]
 
         try:
-            sets = violating_sets(self._possible(filter), violation, self._limit)
+            sets = violating_sets(cast("Node", filter), leaf_sets, self._limit)
         except TooManySetsError:
             return _Answer(np.flatnonzero(self._is_alive.view())[:wanted], True, OverlapWork())
-        rows = [_united([violations[number] for number in sorted(each)]) for each in sets]
-        return self._search(rows, wanted)
+        return self._search(groups, sets, wanted)
 
-    def _search(self, rows: list[Numbers], wanted: int) -> _Answer:
+    def _leaf_sets(self, leaf: Leaf, groups: list[Numbers]) -> Sets:
+        """The sets of a leaf; what it rules out becomes a group, unless it is one already."""
+        variable, cuts = self._allowed(leaf)
+        if not cuts:
+            return NO_WAY
+        attribute = self._attributes.get(variable)
+        found = _NONE if attribute is None else attribute.missing(cuts)
+        if not len(found):
+            return FREELY
+        for number, each in enumerate(groups):
+            if len(each) == len(found) and np.array_equal(each, found):
+                return [frozenset((number,))]
+        groups.append(found)
+        return [frozenset((len(groups) - 1,))]
+
+    def _search(self, groups: list[Numbers], sets: Sets, wanted: int) -> _Answer:
         if len(self._latest[0]) > _FEW + len(self._sorted.slots) // 8:
             self._sorted = self._associated(len(self._forest.leaves))
             self._latest = (Growing(np.uint32), Growing(np.uint32), Growing(np.int16))
-        starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        violations = Violations(
+            _starts(groups),
+            np.concatenate([_NONE, *groups]),
+            _starts(sets),
+            np.array([group for each in sets for group in sorted(each)], dtype=np.int64),
+        )
         trees: tuple[Growing[Any], ...]
         trees = (self._spares, self._shapes, self._leaf_starts, self._leaves, *self._code)
         is_open = self._is_alive.view().copy()
         work = np.zeros(3, dtype=np.int64)
         _overlapping(
-            Violations(starts, _united(rows)),
+            violations,
             self._sorted,
             _views(Latest, self._latest),
             _views(Registered, trees),
@@ -237,8 +265,8 @@ class OverlapIndex:
             wanted,
             work,
         )
-        found = np.flatnonzero(self._is_alive.view() & ~is_open)
-        return _Answer(found, False, OverlapWork(len(rows), *work.tolist()))
+        found = np.flatnonzero(self._is_alive.view() != is_open)
+        return _Answer(found, False, OverlapWork(len(sets), *work.tolist()))
 
     def _allowed(self, predicate: Leaf) -> tuple[Variable, Cuts]:
         """The values of events with which the predicate is true, patterns aside."""
@@ -323,21 +351,11 @@ class OverlapIndex:
         self._latest = (Growing(np.uint32), Growing(np.uint32), Growing(np.int16))
 
 
-def _placed(found: Numbers, violations: list[Numbers]) -> int | None:
-    """The number of what was found among what was found before; None for nothing."""
-    if not len(found):
-        return None
-    for number, each in enumerate(violations):
-        if len(each) == len(found) and np.array_equal(each, found):
-            return number
-    violations.append(found)
-    return len(violations) - 1
-
-
 def _views(kind: Callable[..., T], arrays: Sequence[Growing[Any]]) -> T:
     """The contents of growing arrays, in a row of that kind."""
     return kind(*(each.view() for each in arrays))
 
 
-def _united(rows: list[Numbers]) -> Numbers:
-    return rows[0] if len(rows) == 1 else np.concatenate([_NONE, *rows])
+def _starts(rows: Sequence[Sized]) -> NDArray[np.int64]:
+    """Where each row begins, and the end of the last."""
+    return np.array([0, *accumulate(map(len, rows))], dtype=np.int64)

@@ -8,9 +8,10 @@ each stand for the predicates which one leaf rules out; leaves that rule out non
 
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import Final, cast
+from typing import Final
 
-from boolcast.filters.expressions import And, Constant, Leaf, Node, Or
+from boolcast.filters.expressions import And, Constant, Leaf, Node, Not, Or
+from boolcast.filters.negation import complement
 
 DEFAULT_SETS: Final = 4_096
 """So many sets, and whatever is asked about is taken to overlap (P3-B3)."""
@@ -21,40 +22,58 @@ _COMPARED: Final = 64
 Sets = list[frozenset[int]]
 
 
+NO_WAY: Final[Sets] = []
+FREELY: Final[Sets] = [frozenset()]
+"""The sets of what cannot be satisfied, and of what rules out nothing."""
+
+
 class TooManySetsError(Exception):
     """More sets than the limit."""
 
 
-def violating_sets(node: Node, violation: Callable[[Leaf], int | None], limit: int) -> Sets:
-    """The sets of a tree in negation normal form, none twice, in the order of its leaves.
+def violating_sets(node: Node, leaf_sets: Callable[[Leaf], Sets], limit: int) -> Sets:
+    """The sets of a tree, none twice, in the order of its leaves.
 
-    `violation` is the number of what a leaf rules out, None for nothing. Of few sets only those
-    are left that contain no other, for who survives the larger survives the smaller. Raises
-    TooManySetsError.
+    `leaf_sets` are those of a leaf: `NO_WAY`, `FREELY`, or one set of one number. Of few sets
+    only those are left that contain no other, for who survives the larger survives the smaller.
+    Raises TooManySetsError.
     """
+    return _sets(node, True, leaf_sets, limit)
+
+
+def _sets(node: Node, is_wanted: bool, leaf_sets: Callable[[Leaf], Sets], limit: int) -> Sets:
+    """The sets of the tree, or of its negation."""
     match node:
-        case Constant(value):
-            return [frozenset()] if value else []
-        case Or(children):
-            parts = [violating_sets(child, violation, limit) for child in children]
+        case And(children) | Or(children):
+            parts = [_sets(child, is_wanted, leaf_sets, limit) for child in children]
+            if isinstance(node, And) is is_wanted:
+                return _multiplied(parts, limit)
             return _least((each for part in parts for each in part), limit)
-        case And(children):
-            result: Sets = [frozenset()]
-            for child in children:
-                part = violating_sets(child, violation, limit)
-                if len(result) * len(part) > limit:
-                    raise TooManySetsError
-                result = _least((left | right for left, right in product(result, part)), limit)
-            return result
+        case Not(child):
+            return _sets(child, not is_wanted, leaf_sets, limit)
+        case Constant(value):
+            return FREELY if value is is_wanted else NO_WAY
         case _:
-            number = violation(cast("Leaf", node))
-            return [frozenset(() if number is None else (number,))]
+            return leaf_sets(node if is_wanted else complement(node))
+
+
+def _multiplied(parts: list[Sets], limit: int) -> Sets:
+    result = FREELY
+    for part in parts:
+        if part == FREELY:
+            continue
+        if len(result) * len(part) > limit:
+            raise TooManySetsError
+        result = _least((left | right for left, right in product(result, part)), limit)
+    return result
 
 
 def _least(sets: Iterable[frozenset[int]], limit: int) -> Sets:
     distinct = dict.fromkeys(sets)
+    if len(distinct) < 2:
+        return list(distinct)
     if frozenset() in distinct:
-        return [frozenset()]
+        return FREELY
     if len(distinct) > limit:
         raise TooManySetsError
     if len(distinct) > _COMPARED:

@@ -63,7 +63,7 @@ class Subscriptions(Protocol):
     def occurrences(self) -> NDArray[np.int64]:
         """How often each is a leaf: its associations."""
 
-    def violating(self, predicate: Leaf) -> NDArray[np.int64]:
+    def violating(self, predicate: Leaf) -> NDArray[np.uint32]:
         """The numbers of the predicates that exclude this one."""
 
 
