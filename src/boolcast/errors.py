@@ -14,6 +14,7 @@
     │   ├── UnknownSubscriptionError   no subscription goes by this id
     │   ├── RoutingError            a client or neighbour asked a broker for what cannot be
     │   │   ├── UnknownAdvertisementError   no advertisement of the client goes by this name
+    │   │   ├── EmptyAdvertisementError   an advertisement that no event can satisfy
     │   │   ├── DuplicateNameError  the client uses the name for another filter already
     │   │   ├── UnadvertisedError   an event that no advertisement of its publisher accepts
     │   │   └── ProtocolError       a neighbour broke the protocol between brokers
@@ -202,6 +203,21 @@ class UnknownAdvertisementError(RoutingError):
 
     def __str__(self) -> str:
         return f"there is no advertisement {self.advertisement!r}"
+
+
+class EmptyAdvertisementError(RoutingError):
+    """No event can satisfy the advertisement, which is not taken up; `filter` is its text."""
+
+    def __init__(self, advertisement: str, filter: str) -> None:
+        super().__init__(advertisement, filter)
+        self.advertisement = advertisement
+        self.filter = filter
+
+    def __str__(self) -> str:
+        return (
+            f"no event can satisfy the advertisement {self.advertisement!r}, so nothing could be"
+            f" published under it: {self.filter}. `boolcast check` shows what contradicts what"
+        )
 
 
 class DuplicateNameError(RoutingError):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.algebra.cuts import (
+    BOOLEAN,
     EVERYTHING,
     MISSING,
     NUMBER,
@@ -19,6 +20,7 @@ from boolcast.algebra.cuts import (
     complement,
     intersect,
     intervals,
+    is_point,
     next_number,
     unite,
     whole_numbers_only,
@@ -28,7 +30,7 @@ from boolcast.filters.evaluation import is_so
 from boolcast.filters.expressions import Leaf
 from boolcast.model.events import Event
 from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, EventValue, Kind, Opaque, Value
-from tests.strategies import events, predicates, values
+from tests.strategies import SMALL_DOMAIN, events, predicates, values
 
 SETS = predicates(small=True, residuals=False).map(lambda leaf: meaning(leaf).inside.cuts)
 
@@ -107,3 +109,24 @@ def test_whole_numbers_only(cuts):
         # A set of cuts says nothing of numbers that are not whole: none of them is asked for.
         if is_whole or math.isinf(number):
             assert lies_in(place_of(number), kept) == expected
+
+
+@given(SETS)
+def test_a_point_holds_one_value(cuts: Cuts):
+    """Nothing can be cut off from it, so no other cut lies within."""
+    for begin, end in intervals(cuts):
+        inside = [each for each in SMALL_DOMAIN if _holds(begin, end, each)]
+        assert len(inside) <= 1 or not is_point(begin, end)
+
+
+def test_true_and_what_follows_it_is_no_point():
+    assert is_point((BOOLEAN, True), (NUMBER,))
+    assert not is_point((BOOLEAN, True), (NUMBER, 5))
+
+
+def _holds(begin: Cut, end: Cut, value: EventValue | None) -> bool:
+    if value is None:
+        return begin == (MISSING,)
+    if isinstance(value, Opaque):
+        return begin <= (OPAQUE,) < end
+    return begin <= before(value) < end

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from boolcast.filters.canonical import canonical
 from boolcast.filters.parsing import parse
-from boolcast.matching.counting import CountingIndex, CountingMatcher, Forest, minimum_count
+from boolcast.matching.counting import CountingIndex, CountingMatcher
+from boolcast.matching.forests import Forest, minimum_count
 from boolcast.matching.register import BATCH_MATCHES, Subscriptions
 from boolcast.matching.selectivity_counters import SelectivityCounters
 from boolcast.matching.shapes import Inner

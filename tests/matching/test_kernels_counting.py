@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.matching.counting import _code
+from boolcast.matching.forests import jump_code
 from boolcast.matching.kernels.counting import (
     Associations,
     Encoded,
@@ -135,7 +135,7 @@ def plant(world: World, hits: type) -> Trees:
         np.arange(len(shapes), dtype=np.uint32),
         starts[:-1].astype(np.uint32),
         leaves,
-        *_code(shapes),
+        *jump_code(shapes),
     )
 
 

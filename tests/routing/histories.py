@@ -30,6 +30,9 @@ POLICIES: list[dict[str, Any]] = [
     {"propagation": "flood", "covering": "lazy", "unsubscription": "packing"},
     {"covering": "active", "advertisement_covering": "active"},
     {"covering": "lazy", "advertisement_covering": "lazy", "unsubscription": "packing"},
+    {"covering": "active", "overlap": "exact"},
+    {"covering": "lazy", "advertisement_covering": "active", "overlap": "index"},
+    {"covering": "active", "unsubscription": "incremental", "threshold": 0.0, "overlap": "index"},
     {"covering": "active", "unsubscription": "packing"},
     *(
         {

@@ -5,6 +5,7 @@ import pytest
 
 from boolcast.errors import (
     DuplicateNameError,
+    EmptyAdvertisementError,
     ProtocolError,
     UnadvertisedError,
     UnknownAdvertisementError,
@@ -250,6 +251,15 @@ def test_advertisements_are_covered_too():
         (ClientUnadvertises(ANN, "none"), UnknownAdvertisementError("none")),
         (ClientSubscribes(ANN, "s", tree("x = 2")), DuplicateNameError("s")),
         (ClientAdvertises(ANN, "a", tree("x = 2")), DuplicateNameError("a")),
+        *(
+            (ClientAdvertises(ANN, "b", tree(text)), EmptyAdvertisementError("b", text))
+            for text in (
+                "false",
+                "x between 5 and 3",
+                "x > 5 and x < 3",
+                "(x = 1 or y = 1) and x != 1 and y > 1",
+            )
+        ),
         (ClientPublishes(ANN, PublicationId("e"), Event(x=2)), UnadvertisedError("e")),
         (ClientPublishes(PAT, PublicationId("e"), Event(x=1)), UnadvertisedError("e")),
         (ClientPublishes(ANN, PublicationId("e"), Event(x=2), "a"), UnadvertisedError("e")),

@@ -11,6 +11,7 @@ from boolcast.routing.policies import (
     COVERING,
     ENGINES,
     MERGING,
+    OVERLAPS,
     PROPAGATION,
     REWRITING,
     SENDING,
@@ -52,6 +53,7 @@ def test_an_excluded_combination_names_its_rule(policy: dict[str, Any], rule: st
     [
         (configuration.Propagation, PROPAGATION),
         (configuration.Covering, COVERING),
+        (configuration.OverlapTest, OVERLAPS),
         (configuration.Unsubscription, UNSUBSCRIPTION),
         (configuration.Rewriting, REWRITING),
         (configuration.Sending, SENDING),

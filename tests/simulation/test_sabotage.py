@@ -122,9 +122,11 @@ def tell_the_whole_form(self: State, neighbour: Neighbour, subscription: str) ->
     return self.wanted_form(neighbour, subscription)
 
 
-def prune_an_alternative(is_and: bool, parts: Sequence[trees.Tree]) -> trees.Tree:
+def prune_an_alternative(
+    is_and: bool, parts: Sequence[trees.Tree], rules: trees.Rules
+) -> trees.Tree:
     """P1-B4 broken: a child of an OR is lost."""
-    return JOINED(is_and, parts if is_and else parts[:-1] or parts)
+    return JOINED(is_and, parts if is_and else parts[:-1] or parts, rules)
 
 
 JOINED = trees._joined

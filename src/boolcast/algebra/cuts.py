@@ -142,6 +142,22 @@ def intervals(cuts: Cuts) -> list[tuple[Cut, Cut]]:
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
+def is_point(low: Cut, high: Cut) -> bool:
+    """True if the interval holds one value only, or only *missing*."""
+    kind = low[0]
+    if kind == MISSING:
+        return high == (OPAQUE,)
+    if kind == BOOLEAN:
+        return high == ((NUMBER,) if len(low) == 2 else (BOOLEAN, True))
+    if kind == STRING:
+        return high == (STRING, "".join(low[1:]) + "\0")
+    if len(low) == 1:
+        return False
+    if kind == NUMBER:
+        return low[1] != math.inf and high == (NUMBER, next_number(low[1]))
+    return high == (kind, low[1] + 1)
+
+
 def whole_numbers_only(cuts: Cuts) -> Cuts:
     """The set without its numbers that are not whole."""
     raised: list[Cut] = []

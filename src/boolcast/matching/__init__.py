@@ -13,6 +13,10 @@ with ids and texts as `strings`, and the dead; `merging` says when segments beco
 the kernel, and `tallies` only counts. `kernels` alone imports numba, when `compiled` is first
 asked for one.
 
+`overlapping` asks another question: which filters overlap with a given one? It counts as
+`counting` does, over the same `forests`; `disjointness` finds the predicates that exclude one,
+`violations` what excludes each way to satisfy a tree, and `growing` arrays take what comes.
+
 `store`, `snapshots`, `stored` and `packing` keep an index in a folder, version by version;
 `catalog` says what the segments of a version are, some of which may only list the dead of others.
 """

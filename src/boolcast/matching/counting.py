@@ -14,7 +14,7 @@ This is what the access engine is measured against, and where selectivities are 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple, assert_never, cast
+from typing import Final, NamedTuple, assert_never, cast
 
 import numpy as np
 import pyarrow as pa
@@ -22,26 +22,19 @@ from numpy.typing import NDArray
 
 from boolcast.algebra.cuts import MISSING, Cut, Cuts
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.canonical import canonical_predicate
 from boolcast.filters.evaluation import STRING_TESTS, truth
 from boolcast.filters.expressions import (
-    And,
     AttributeComparison,
-    Constant,
     Filter,
     Leaf,
     Like,
     Matches,
-    Node,
-    Not,
-    Or,
     StringTest,
 )
-from boolcast.filters.negation import complement
 from boolcast.filters.patterns import LikePattern
 from boolcast.filters.regexes import compile_regex
+from boolcast.matching.forests import Forest, associations, jump_code, minimum_count
 from boolcast.matching.kernels.counting import (
-    Associations,
     Encoded,
     Indexes,
     Output,
@@ -55,7 +48,6 @@ from boolcast.matching.protocol import MATCHES, Events
 from boolcast.matching.ranks import RankSpace
 from boolcast.matching.register import BATCH_MATCHES, Snapshot, Subscriptions
 from boolcast.matching.selectivity_counters import SelectivityCounters
-from boolcast.matching.shapes import Inner, short_circuit
 from boolcast.model.events import Event
 from boolcast.model.statistics import Statistics
 
@@ -64,12 +56,6 @@ _CHUNK_EVENTS: Final = 1_024
 
 _LEVELS: Final = 31
 """A rank has 31 bits."""
-
-_NEVER: Final = Inner(False, ())
-"""An OR of nothing is false, as an AND of nothing is true."""
-
-Tree = Inner | int
-"""Leaves are numbers of predicates, or in a shape their places in a row of such numbers."""
 
 
 class Work(NamedTuple):
@@ -143,73 +129,6 @@ def _matches(
             yield from index.state.batches(numbers[events], filters)
 
 
-def minimum_count(tree: Tree) -> int:
-    """P_min: the least number of leaves that must be true for the tree to be true (P1-B2)."""
-    if isinstance(tree, int):
-        return 1
-    counts = map(minimum_count, tree.children)
-    return sum(counts) if tree.is_and else min(counts, default=1)
-
-
-class Forest:
-    """The trees of many filters, over predicates that are numbered by their canonical texts."""
-
-    def __init__(self) -> None:
-        self.predicates: dict[str, int] = {}
-        self.leaves: list[Leaf] = []
-        self.shapes: dict[Tree, int] = {}
-        self._numbers: dict[Leaf, int] = {}
-
-    def plant(self, filter: Filter) -> tuple[int, list[int]]:
-        """The number of the filter's shape, and the predicates at its leaves."""
-        row: list[int] = []
-        shape = _lifted(self.tree(cast("Node", filter)), row)
-        return self.shapes.setdefault(shape, len(self.shapes)), row
-
-    def tree(self, node: Node, *, wanted: bool = True) -> Tree:
-        """The filter in negation normal form, flat, without constants and repeated siblings."""
-        match node:
-            case And(children) | Or(children):
-                parts = [self.tree(child, wanted=wanted) for child in children]
-                return _joined(isinstance(node, And) is wanted, parts)
-            case Not(child):
-                return self.tree(child, wanted=not wanted)
-            case Constant(value):
-                return Inner(value is wanted, ())
-            case _:
-                return self._number(node if wanted else complement(node))
-
-    def _number(self, leaf: Leaf) -> int:
-        number = self._numbers.get(leaf)
-        if number is None:
-            canonical = canonical_predicate(leaf)
-            number = self.predicates.setdefault(str(canonical), len(self.leaves))
-            if number == len(self.leaves):
-                self.leaves.append(canonical)
-            self._numbers[leaf] = number
-        return number
-
-
-def _joined(is_and: bool, parts: Sequence[Tree]) -> Tree:
-    flat: dict[Tree, None] = {}
-    for part in parts:
-        if isinstance(part, Inner) and part.is_and is is_and:
-            flat.update(dict.fromkeys(part.children))
-        elif isinstance(part, Inner) and not part.children:
-            return part
-        else:
-            flat[part] = None
-    return next(iter(flat)) if len(flat) == 1 else Inner(is_and, tuple(flat))
-
-
-def _lifted(tree: Tree, row: list[int]) -> Tree:
-    """The shape of a tree; its predicates are appended to the row."""
-    if isinstance(tree, int):
-        row.append(tree)
-        return len(row) - 1
-    return Inner(tree.is_and, tuple([_lifted(child, row) for child in tree.children]))
-
-
 class CountingIndex:
     """All structures of P1-B3 for the filters of a snapshot."""
 
@@ -230,13 +149,13 @@ class CountingIndex:
         hits = np.min_scalar_type(sizes.max(initial=0))
         minimums = np.array([minimum_count(shape) for shape in forest.shapes], dtype=hits)
         count, slots = len(forest.leaves), len(planted)
-        self._associations = _associations(leaves, np.repeat(np.arange(slots), sizes), count, hits)
+        self._associations = associations(leaves, np.repeat(np.arange(slots), sizes), count, hits)
         self._trees = Trees(
             minimums[shapes],
             shapes,
             (np.cumsum(sizes) - sizes).astype(np.uint32),
             leaves,
-            *_code(list(forest.shapes)),
+            *jump_code(list(forest.shapes)),
         )
         self._scratch = Scratch(
             np.zeros(slots, dtype=hits),
@@ -294,34 +213,6 @@ class CountingIndex:
 
 _fulfil = cast("Callable[..., int]", fulfil)
 _match_events = cast("Callable[..., tuple[int, int]]", match_events)
-
-
-def _associations(
-    leaves: NDArray[np.uint32], slots: NDArray[np.int64], predicates: int, hits: np.dtype[Any]
-) -> Associations:
-    order = np.lexsort((slots, leaves))
-    leaves, slots = leaves[order], slots[order]
-    begins = np.ones(len(leaves), dtype=np.bool_)
-    begins[1:] = (leaves[1:] != leaves[:-1]) | (slots[1:] != slots[:-1])
-    places = np.flatnonzero(begins)
-    counts = np.diff(places, append=len(leaves))
-    starts = np.searchsorted(leaves[places], np.arange(predicates + 1))
-    return Associations(
-        starts.astype(np.uint64), slots[places].astype(np.uint32), counts.astype(hits)
-    )
-
-
-def _code(shapes: Sequence[Tree]) -> tuple[NDArray[np.uint32], ...]:
-    """The jump code of all shapes: where each starts, then leaves and both jumps."""
-    # With all probabilities equal to 1, children are asked in the order they are written in.
-    codes = [short_circuit(shape, [1.0] * _leaf_count(shape), frozenset()) for shape in shapes]
-    rows = np.array([row for code in codes for row in code], dtype=np.uint32).reshape(-1, 3)
-    starts = np.cumsum([0, *map(len, codes)], dtype=np.uint32)
-    return starts, *(np.ascontiguousarray(column) for column in rows.T)
-
-
-def _leaf_count(shape: Tree) -> int:
-    return 1 if isinstance(shape, int) else sum(map(_leaf_count, shape.children))
 
 
 class PredicateIndexes:

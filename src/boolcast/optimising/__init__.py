@@ -7,8 +7,9 @@ broker asked for is matched as it was written (R1).
 `estimates` says how many events a tree lets pass, from its leaves; `selectivities` knows the
 leaves, from statistics, and says where it had to guess (`distributions` reads value bins).
 `trees` is a filter with its estimates, and finds what can be pruned from it at which cost.
-`selectivity_queue` prunes many entries, the cheapest cut first, with `changes` for statistics
-that move on and `stopping` for when to stop. `pre_pruning` prunes one filter before it is sent.
-`replacement` puts covering predicates in the place of rare ones. `mergers` makes one entry out
-of several, and takes it apart again.
+`pruning_queue` prunes many entries, the cheapest cut first, with `changes` for statistics that
+move on and `stopping` for when to stop. Of subscriptions that is the `selectivity_queue`; of
+advertisements the `advertisement_queue`, which goes by `ranks`: how much each rules out.
+`pre_pruning` prunes one filter before it is sent. `replacement` puts covering predicates in the
+place of rare ones. `mergers` makes one entry out of several, and takes it apart again.
 """

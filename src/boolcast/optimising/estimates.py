@@ -7,7 +7,7 @@ put together in any order and grouping: AND within AND is as flat.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import Final, NamedTuple
 
@@ -62,6 +62,36 @@ def of_or(children: Iterable[Estimate]) -> Estimate:
     Estimate(minimum=0.75, average=0.875, maximum=1.0)
     """
     return reduce(either, children, NEVER)
+
+
+class Rules(NamedTuple):
+    """How estimates are put together, and what it costs if one becomes another.
+
+    `always` and `never` are those of `true` and `false`, and change nothing in an AND and an OR.
+    `moved` is what remains of an average after a change of it, in the only direction that
+    pruning can move it: where a repeated part became one, the estimates may say otherwise.
+    """
+
+    always: Estimate
+    never: Estimate
+    both: Callable[[Estimate, Estimate], Estimate]
+    either: Callable[[Estimate, Estimate], Estimate]
+    degradation: Callable[[Estimate, Estimate], float]
+    moved: Callable[[float, float], float]
+
+    def joined(self, is_and: bool, children: Iterable[Estimate]) -> Estimate:
+        """The estimate of an AND or OR."""
+        if is_and:
+            return reduce(self.both, children, self.always)
+        return reduce(self.either, children, self.never)
+
+
+def _grown(average: float, change: float) -> float:
+    return min(average + max(change, 0.0), 1.0)
+
+
+SHARES: Final = Rules(ALWAYS, NEVER, both, either, Estimate.degradation_to, _grown)
+"""The rules for shares of events (P1-B5, P1-B6)."""
 
 
 class AnyOf:

@@ -27,6 +27,7 @@ from boolcast.model.sort_keys import sort_key
 from boolcast.model.statistics import Statistics
 from boolcast.model.values import Kind, Timestamp, Value, kind_of
 from boolcast.optimising.distributions import share_by_values
+from boolcast.optimising.estimates import SHARES, Estimate, Rules
 
 Source = Literal["counted", "values", "neighbours", "guess"]
 """Where a share comes from, the best first."""
@@ -92,12 +93,26 @@ class Selectivities:
     Raises StatisticsError if the statistics contradict themselves.
     """
 
+    rules: Rules = SHARES
+
     def __init__(self, statistics: Statistics) -> None:
         _check(statistics)
         self._statistics = statistics
         self._least = 0.5 / max(statistics.events, 1)
         self._known: dict[Leaf, _Known] = {}
         self._neighbours: Neighbours | None = None
+
+    def estimate(self, predicate: Leaf) -> Estimate:
+        """The share as an estimate, which is known exactly."""
+        share = self.share(predicate)
+        return Estimate(share, share, share)
+
+    def matches(self, predicate: Leaf) -> float:
+        """How many events satisfied the predicate; of one that was not counted, an estimate."""
+        known = self._look_up(predicate)
+        if known.source != "counted":
+            return known.share * self._statistics.events
+        return self._statistics.predicates[to_text(canonical_predicate(predicate))]
 
     def share(self, predicate: Leaf) -> float:
         """The share of events that satisfy the predicate, between 0 and 1."""

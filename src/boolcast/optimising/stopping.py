@@ -37,6 +37,17 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         """The expected share of events that match now and match no entry in its original form."""
         return self.share - self.original_share
 
+    def cost(self) -> str:
+        """What pruning has cost, in words."""
+        return f"let an expected {self.false_positives:.2%} of events pass for nothing"
+
+
+class RankStanding(Standing, frozen=True, kw_only=True):
+    """The same of advertisements: `share` is the part of their overlapping rank that is lost."""
+
+    def cost(self) -> str:
+        return f"gave up {self.share:.2%} of the rank"
+
 
 class StoppingRule(Protocol):
     """A limit to pruning."""
@@ -105,6 +116,23 @@ class FalsePositiveBudget(msgspec.Struct, frozen=True):
     def admits(self, before: Standing, after: Standing) -> bool:
         del before
         return after.false_positives <= self.share + _NOISE
+
+
+class RankBudget(msgspec.Struct, frozen=True):
+    """As long as advertisements lose no more than this share of their overlapping rank."""
+
+    share: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise ValueError(f"a share of the rank lies between 0 and 1, and this is {self.share}")
+
+    def check(self, floor: int) -> None:
+        pass
+
+    def admits(self, before: Standing, after: Standing) -> bool:
+        del before
+        return after.share <= self.share + _NOISE
 
 
 def cut_off(matching: Sequence[float]) -> int:

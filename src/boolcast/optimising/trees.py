@@ -1,24 +1,25 @@
-"""A filter with the estimates of its parts, and what can be pruned from it (P1-B4, P1-B6).
+"""A filter with the estimates of its parts, and what can be pruned from it (P1-B4, P3-B5).
 
 To prune is to remove a child of an AND: what is left accepts all that the filter did, and more.
 A child of an OR is never removed, for that would lose events, nor is the root, since nothing
 would be left. An AND with one child left gives way to that child. A filter without an AND, a
 predicate or an OR of predicates, is exhausted.
 
-The cost of a pruning is its degradation. Where two cost the same, the one that removes fewer
+What is estimated is for a *measure* to say: the share of events that a subscription lets pass
+(P1-B5), or how many subscriptions an advertisement rules out (P3-B6). The cost of a pruning is
+its degradation by that measure. Where two cost the same, the one that removes fewer
 predicates comes first, then the one that stands further left, so that inner prunings come before
 outer ones and runs can be repeated.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, Protocol, cast
 
 from boolcast.filters.canonical import canonical
 from boolcast.filters.expressions import And, Constant, Filter, Leaf, Node, Or
 from boolcast.filters.negation import to_nnf, without_constants
-from boolcast.optimising.estimates import ALWAYS, NEVER, Estimate, both, either, of_and, of_or
-from boolcast.optimising.selectivities import Selectivities
+from boolcast.optimising.estimates import Estimate, Rules
 
 _DIGITS: Final = 12
 """Degradations that agree in so many digits are the same: further ones are noise of floats."""
@@ -29,19 +30,30 @@ def prepared(filter: Filter) -> Node:
     return cast("Node", canonical(without_constants(to_nnf(cast("Node", filter)))))
 
 
+class Measure(Protocol):
+    """What a predicate is estimated at, and how estimates are put together."""
+
+    rules: Rules
+
+    def estimate(self, predicate: Leaf) -> Estimate: ...
+
+
 class Tree:
-    """A part of a prepared filter and its estimate.
+    """A part of a prepared filter and its estimate, by the rules of its measure.
 
     `predicates` counts the leaves, as often as they occur; `size` counts all nodes.
     `can_shrink`: there is an AND in it.
     """
 
-    __slots__ = ("can_shrink", "children", "estimate", "node", "predicates", "size")
+    __slots__ = ("can_shrink", "children", "estimate", "node", "predicates", "rules", "size")
 
-    def __init__(self, node: Node, children: Sequence["Tree"], estimate: Estimate) -> None:
+    def __init__(
+        self, node: Node, children: Sequence["Tree"], estimate: Estimate, rules: Rules
+    ) -> None:
         self.node = node
         self.children = children
         self.estimate = estimate
+        self.rules = rules
         if children:
             self.predicates: int = sum([child.predicates for child in children])
             self.size: int = 1 + sum([child.size for child in children])
@@ -52,21 +64,21 @@ class Tree:
             self.can_shrink = False
 
     @classmethod
-    def of(cls, node: Node, selectivities: Selectivities) -> "Tree":
+    def of(cls, node: Node, measure: Measure) -> "Tree":
         """The tree of a prepared filter."""
+        rules = measure.rules
         match node:
             case And(children):
-                return _joined(True, [cls.of(child, selectivities) for child in children])
+                return _joined(True, [cls.of(child, measure) for child in children], rules)
             case Or(children):
-                return _joined(False, [cls.of(child, selectivities) for child in children])
+                return _joined(False, [cls.of(child, measure) for child in children], rules)
             case Constant(value):
-                return cls(node, (), ALWAYS if value else NEVER)
+                return cls(node, (), rules.always if value else rules.never, rules)
             case _:
-                share = selectivities.share(cast("Leaf", node))
-                return cls(node, (), Estimate(share, share, share))
+                return cls(node, (), measure.estimate(cast("Leaf", node)), rules)
 
 
-def _joined(is_and: bool, parts: Sequence[Tree]) -> Tree:
+def _joined(is_and: bool, parts: Sequence[Tree], rules: Rules) -> Tree:
     """The AND or OR of some trees, flat, no sibling twice; a single one is itself."""
     kind = And if is_and else Or
     siblings: dict[Node, Tree] = {}
@@ -76,14 +88,14 @@ def _joined(is_and: bool, parts: Sequence[Tree]) -> Tree:
     children = tuple(siblings.values())
     if len(children) == 1:
         return children[0]
-    estimates = [child.estimate for child in children]
-    return Tree(kind(tuple(siblings)), children, (of_and if is_and else of_or)(estimates))
+    estimate = rules.joined(is_and, [child.estimate for child in children])
+    return Tree(kind(tuple(siblings)), children, estimate, rules)
 
 
 class Pruning(NamedTuple):
     """One way to prune: what it costs, and what is left.
 
-    Prunings sort from the best to the worst. `degradation` is P1-B6's, rounded; `removed` counts
+    Prunings sort from the best to the worst. `degradation` is rounded; `removed` counts
     the predicates that go, `position` is the place of the removed part in pre-order, and `path`
     leads to it. `estimate` is that of the whole filter afterwards.
     """
@@ -112,14 +124,15 @@ def _prunings(
     if not tree.can_shrink:
         return
     is_and = isinstance(tree.node, And)
+    rules = tree.rules
     position += 1
     for place, (child, others) in enumerate(zip(tree.children, _others(tree), strict=True)):
         if is_and:
             estimate = others
             for step in reversed(above):
-                estimate = (both if step.is_and else either)(step.others, estimate)
+                estimate = (rules.both if step.is_and else rules.either)(step.others, estimate)
             yield Pruning(
-                round(whole.degradation_to(estimate), _DIGITS),
+                round(rules.degradation(whole, estimate), _DIGITS),
                 child.predicates,
                 position,
                 (*(step.place for step in above), place),
@@ -139,8 +152,9 @@ class _Step(NamedTuple):
 
 def _others(tree: Tree) -> list[Estimate]:
     """For each child the estimate of the AND or OR of all its siblings."""
+    rules = tree.rules
     is_and = isinstance(tree.node, And)
-    join, nothing = (both, ALWAYS) if is_and else (either, NEVER)
+    join, nothing = (rules.both, rules.always) if is_and else (rules.either, rules.never)
     estimates = [child.estimate for child in tree.children]
     before = accumulate(estimates[:-1], join, initial=nothing)
     behind = list(accumulate(reversed(estimates[1:]), join, initial=nothing))
@@ -161,7 +175,7 @@ def _without(tree: Tree, path: tuple[int, ...]) -> Tree:
     else:
         assert is_and, "a child of an OR is never removed: that would lose events"
         del children[first]
-    return _joined(is_and, children)
+    return _joined(is_and, children, tree.rules)
 
 
 def floor(tree: Tree) -> int:

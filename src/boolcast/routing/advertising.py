@@ -47,6 +47,7 @@ def unadvertised(state: State, link: BrokerId, message: Unadvertise) -> None:
 def install(state: State, entry: Entry, operation: Operation) -> None:
     """Take up an advertisement, pass it on, and send its sender the subscriptions it concerns."""
     state.advertisements.add(entry)
+    state.propagation.add_advertisement(entry)
     keep_advertisement(state, entry)
     if state.propagation.sends_advertisements:
         for neighbour in state.others(entry.link):
@@ -55,10 +56,9 @@ def install(state: State, entry: Entry, operation: Operation) -> None:
     if entry.link is not None:
         neighbour = state.neighbours[entry.link]
         told = neighbour.subscriptions
-        waiting = (
-            each for each in state.subscriptions if each.link != entry.link and each.id not in told
+        awakened = state.propagation.awakened(
+            entry.form, lambda each: each.link != entry.link and each.id not in told
         )
-        awakened = state.propagation.awakened(entry.form, waiting)
         changes = [told.insert(each.id, each.sent) for each in awakened]
         subscribing.tell(state, neighbour, subscribing.net(changes))
 
@@ -66,17 +66,17 @@ def install(state: State, entry: Entry, operation: Operation) -> None:
 def remove(state: State, entry: Entry) -> None:
     """Forget an advertisement, and withdraw from its sender what it alone had called for."""
     state.advertisements.remove(entry)
+    state.propagation.remove_advertisement(entry)
     keep_advertisement(state, entry)
     for neighbour in state.others(entry.link):
         if entry.id in neighbour.advertisements:
             tell(state, neighbour, neighbour.advertisements.remove(entry.id))
     if entry.link is not None and state.propagation.sends_advertisements:
         neighbour = state.neighbours[entry.link]
-        rest = list(state.advertisements_from(entry.link).values())
         names = [
             name
             for name in neighbour.subscriptions
-            if not state.propagation.is_needed(state.wanted_form(neighbour, name), rest)
+            if not state.propagation.is_needed(state.wanted_form(neighbour, name), entry.link)
         ]
         subscribing.withdraw(state, neighbour, names)
 

@@ -33,6 +33,7 @@ from boolcast.routing.messages import (
     Unadvertise,
     Unsubscribe,
 )
+from boolcast.routing.overlapping import OverlapFigures
 from boolcast.routing.records import Record
 from boolcast.routing.state import EntryEngine, State
 from boolcast.routing.stimuli import (
@@ -122,6 +123,11 @@ class Broker:
     def matched(self) -> int:
         """How many entries accepted the last event."""
         return self.state.matched
+
+    @property
+    def overlap_figures(self) -> OverlapFigures:
+        """How many overlaps that the index found were looked at again, and how many were none."""
+        return self.state.overlap_figures
 
     def validate(self) -> None:
         """Assert every invariant of the tables; may be called after each step."""

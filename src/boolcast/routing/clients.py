@@ -1,6 +1,11 @@
 """What clients ask for: each by names of its own, which the network never sees."""
 
-from boolcast.errors import DuplicateNameError, UnknownAdvertisementError, UnknownSubscriptionError
+from boolcast.errors import (
+    DuplicateNameError,
+    EmptyAdvertisementError,
+    UnknownAdvertisementError,
+    UnknownSubscriptionError,
+)
 from boolcast.routing import acknowledging, advertising, subscribing
 from boolcast.routing.effects import Refuse
 from boolcast.routing.state import State
@@ -19,7 +24,10 @@ def advertises(state: State, stimulus: ClientAdvertises) -> None:
     form = state.form(stimulus.filter)
     client, name = stimulus.client, stimulus.advertisement
     known = state.advertisements.named(client, name)
-    if known is None:
+    if known is None and state.forms.is_empty(form):
+        error = EmptyAdvertisementError(name, str(stimulus.filter))
+        state.effects.append(Refuse(client, error))
+    elif known is None:
         entry = Entry(state.new_id(), form, state.next_order(), client=client, name=name)
         advertising.install(state, entry, acknowledging.new_operation(state))
     elif known.form is not form:

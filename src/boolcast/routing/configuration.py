@@ -13,6 +13,7 @@ Unsubscription = Literal["plain", "packing", "incremental", "incremental-packing
 Rewriting = Literal["none", "pruning", "replacement"]
 Sending = Literal["whole", "pruned"]
 Merging = Literal["none", "pruning"]
+OverlapTest = Literal["exact", "index", "index-exact"]
 EngineName = Literal["access", "scan", "counting"]
 
 
@@ -21,10 +22,12 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `propagation` says where subscriptions go: to all neighbours (and advertisements stay at
     their publisher's broker), or towards overlapping advertisements (which go everywhere). In
-    both, events follow the subscriptions back. `threshold` and `slack` are P4-B5's θ and P4-E1's
-    choice at the critical broker, `window_seconds` how long the history of a subscription
-    reaches back. `collects_ghosts` off leaves preserved subscriptions for ever, as in the paper.
-    `durable` asks for `Persist` effects.
+    both, events follow the subscriptions back. `overlap` says how it is found out what overlaps:
+    by proving pairs, by the index of violating predicates (P3-B4), which may find too much, or by
+    both, so that the proof removes what the index found wrongly. `threshold` and `slack` are
+    P4-B5's θ and P4-E1's choice at the critical broker, `window_seconds` how long the history of
+    a subscription reaches back. `collects_ghosts` off leaves preserved subscriptions for ever, as
+    in the paper. `durable` asks for `Persist` effects.
 
     `rewriting` says in which form entries of neighbours are matched, `sending` in which form a
     client's subscription goes to neighbours, `merging` which entries of a neighbour become one.
@@ -42,6 +45,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     propagation: Propagation = "towards"
     covering: Covering = "active"
     advertisement_covering: Covering = "none"
+    overlap: OverlapTest = "index-exact"
     unsubscription: Unsubscription = "plain"
     rewriting: Rewriting = "none"
     sending: Sending = "whole"

@@ -49,7 +49,7 @@ class Bounds:
 
     def __init__(self, spans: dict[str, tuple[Cut, Cut]]) -> None:
         self.spans = spans
-        self.points = {name: span[0] for name, span in spans.items() if _is_point(*span)}
+        self.points = {name: span[0] for name, span in spans.items() if ordered.is_point(*span)}
 
     @classmethod
     def of_event(cls, event: Event) -> "Bounds":
@@ -121,6 +121,10 @@ class Forms:
             self._next += 1
             form = self._forms[filter] = Form(cast("Node", filter), self._next)
         return form
+
+    def is_empty(self, form: Form) -> bool:
+        """True only if no event is accepted."""
+        return form.is_never or not overlaps(form.filter, TRUE, budget=PROOF_BUDGET).holds
 
     def covers(self, general: Form, specific: Form) -> bool:
         """True only if every event that `specific` accepts is accepted by `general`."""
@@ -254,20 +258,3 @@ def _spanned(parts: list[Ranges | None]) -> Ranges | None:
 
 def _span(cuts: Cuts) -> tuple[Cut, Cut]:
     return cuts[0], (cuts[-1] if len(cuts) % 2 == 0 else _END)
-
-
-def _is_point(low: Cut, high: Cut) -> bool:
-    """True if the span holds one value only, or only *missing*."""
-    match low:
-        case (ordered.MISSING,):
-            return high == (ordered.OPAQUE,)
-        case (ordered.BOOLEAN, *_):
-            return len(low) == 2 or high == (ordered.BOOLEAN, True)
-        case (ordered.NUMBER, value):
-            return value != float("inf") and high == (ordered.NUMBER, ordered.next_number(value))
-        case (ordered.STRING, *text):
-            return high == (ordered.STRING, "".join(text) + "\0")
-        case (ordered.TIMESTAMP, microseconds):
-            return high == (ordered.TIMESTAMP, microseconds + 1)
-        case _:
-            return False

@@ -11,6 +11,7 @@ from boolcast.routing.configuration import (
     Covering,
     EngineName,
     Merging,
+    OverlapTest,
     Propagation,
     Rewriting,
     Sending,
@@ -19,6 +20,14 @@ from boolcast.routing.configuration import (
 from boolcast.routing.covering import ActiveCovering, CoveringPolicy, LazyCovering, NoCovering
 from boolcast.routing.forms import Forms
 from boolcast.routing.merging import MergingByPruning, MergingPolicy, NoMerging
+from boolcast.routing.overlapping import (
+    ByIndex,
+    ByIndexAndProof,
+    ByPairs,
+    FilterIndex,
+    OverlapFigures,
+    Overlaps,
+)
 from boolcast.routing.propagation import Flooding, PropagationPolicy, TowardsAdvertisements
 from boolcast.routing.rewriting import (
     AsTheyCame,
@@ -49,9 +58,22 @@ ENGINES: Final[dict[EngineName, Callable[[], Engine]]] = {
     "counting": _counting,
 }
 
-PROPAGATION: Final[dict[Propagation, Callable[[Forms], PropagationPolicy]]] = {
+PROPAGATION: Final[dict[Propagation, Callable[[Callable[[], Overlaps]], PropagationPolicy]]] = {
     "flood": Flooding,
     "towards": TowardsAdvertisements,
+}
+
+
+def _overlap_index() -> FilterIndex:
+    from boolcast.matching.overlapping import OverlapIndex  # noqa: PLC0415 - imports numba
+
+    return OverlapIndex()
+
+
+OVERLAPS: Final[dict[OverlapTest, Callable[[Forms, OverlapFigures], Overlaps]]] = {
+    "exact": lambda forms, figures: ByPairs(forms),
+    "index": lambda forms, figures: ByIndex(_overlap_index()),
+    "index-exact": lambda forms, figures: ByIndexAndProof(_overlap_index, forms, figures),
 }
 
 COVERING: Final[dict[Covering, Callable[[Forms], CoveringPolicy]]] = {

@@ -6,23 +6,35 @@ everywhere, and a subscription goes to the neighbours from which one came that i
 In both, an event goes only where a subscription came from.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Protocol
 
-from boolcast.routing.forms import Form, Forms
+from boolcast.model.identifiers import BrokerId
+from boolcast.routing.forms import Form
+from boolcast.routing.overlapping import Overlaps
 from boolcast.routing.tables import Entry
 
 
 class PropagationPolicy(Protocol):
-    """Decides who must know what; P3-B4's test by indexes fits in here too."""
+    """Decides who must know what. It hears of every entry that comes or goes, also when a broker
+    is restored, in the form that it came in.
+    """
 
     sends_advertisements: bool
 
-    def is_needed(self, subscription: Form, advertisements: Iterable[Entry]) -> bool:
-        """True if a neighbour with these advertisements must know the subscription."""
+    def add_advertisement(self, entry: Entry) -> None: ...
 
-    def awakened(self, advertisement: Form, subscriptions: Iterable[Entry]) -> list[Entry]:
-        """Those of the subscriptions that an advertisement concerns, in their order."""
+    def remove_advertisement(self, entry: Entry) -> None: ...
+
+    def add_subscription(self, entry: Entry) -> None: ...
+
+    def remove_subscription(self, entry: Entry) -> None: ...
+
+    def is_needed(self, subscription: Form, link: BrokerId) -> bool:
+        """True if the neighbour at that link must know the subscription."""
+
+    def awakened(self, advertisement: Form, is_waiting: Callable[[Entry], bool]) -> list[Entry]:
+        """The waiting subscriptions that an advertisement concerns, in their order."""
 
 
 class Flooding:
@@ -30,13 +42,25 @@ class Flooding:
 
     sends_advertisements = False
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, overlaps: Callable[[], Overlaps]) -> None:
         pass
 
-    def is_needed(self, subscription: Form, advertisements: Iterable[Entry]) -> bool:  # noqa: ARG002
+    def add_advertisement(self, entry: Entry) -> None:
+        pass
+
+    def remove_advertisement(self, entry: Entry) -> None:
+        pass
+
+    def add_subscription(self, entry: Entry) -> None:
+        pass
+
+    def remove_subscription(self, entry: Entry) -> None:
+        pass
+
+    def is_needed(self, subscription: Form, link: BrokerId) -> bool:  # noqa: ARG002
         return not subscription.is_never
 
-    def awakened(self, advertisement: Form, subscriptions: Iterable[Entry]) -> list[Entry]:  # noqa: ARG002
+    def awakened(self, advertisement: Form, is_waiting: Callable[[Entry], bool]) -> list[Entry]:  # noqa: ARG002
         return []
 
 
@@ -45,13 +69,31 @@ class TowardsAdvertisements:
 
     sends_advertisements = True
 
-    def __init__(self, forms: Forms) -> None:
-        self._forms = forms
+    def __init__(self, overlaps: Callable[[], Overlaps]) -> None:
+        self._overlaps = overlaps
+        self._advertisements: dict[BrokerId, Overlaps] = {}
+        self._subscriptions = overlaps()
 
-    def is_needed(self, subscription: Form, advertisements: Iterable[Entry]) -> bool:
-        overlaps = self._forms.overlaps
-        return any(overlaps(each.form, subscription) for each in advertisements)
+    def add_advertisement(self, entry: Entry) -> None:
+        # What clients of this broker advertise calls for nothing from elsewhere.
+        if entry.link is not None:
+            if entry.link not in self._advertisements:
+                self._advertisements[entry.link] = self._overlaps()
+            self._advertisements[entry.link].add(entry)
 
-    def awakened(self, advertisement: Form, subscriptions: Iterable[Entry]) -> list[Entry]:
-        overlaps = self._forms.overlaps
-        return [each for each in subscriptions if overlaps(advertisement, each.form)]
+    def remove_advertisement(self, entry: Entry) -> None:
+        if entry.link is not None:
+            self._advertisements[entry.link].remove(entry)
+
+    def add_subscription(self, entry: Entry) -> None:
+        self._subscriptions.add(entry)
+
+    def remove_subscription(self, entry: Entry) -> None:
+        self._subscriptions.remove(entry)
+
+    def is_needed(self, subscription: Form, link: BrokerId) -> bool:
+        advertisements = self._advertisements.get(link)
+        return advertisements is not None and advertisements.has_any(subscription)
+
+    def awakened(self, advertisement: Form, is_waiting: Callable[[Entry], bool]) -> list[Entry]:
+        return self._subscriptions.all(advertisement, is_waiting)

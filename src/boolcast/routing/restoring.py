@@ -103,6 +103,7 @@ def _restore_entry(
     entry.is_stale = record.is_stale
     if not isinstance(record, SubscriptionRecord):
         state.advertisements.add(entry)
+        state.propagation.add_advertisement(entry)
         return
     if record.sent is not None:
         entry.sent = state.form(record.sent)
@@ -139,12 +140,11 @@ def _quench(state: State) -> None:
                 if entry.link != neighbour.link and entry.id not in told
             ]
             advertising.tell(state, neighbour, subscribing.net(changes))
-        advertisements = list(state.advertisements_from(neighbour.link).values())
         changes = [
             neighbour.subscriptions.insert(entry.id, entry.sent)
             for entry in state.subscriptions
             if entry.link != neighbour.link
             and entry.id not in neighbour.subscriptions
-            and state.propagation.is_needed(entry.form, advertisements)
+            and state.propagation.is_needed(entry.form, neighbour.link)
         ]
         subscribing.tell(state, neighbour, subscribing.net(changes))

@@ -6,6 +6,7 @@ The modules that act (`advertising`, `subscribing`, `acknowledging`, `publishing
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import Protocol
 
 from boolcast.errors import ProtocolError
@@ -21,10 +22,12 @@ from boolcast.routing.journal import Journal, KeptJournal, NoJournal
 from boolcast.routing.learning import learning
 from boolcast.routing.messages import Message
 from boolcast.routing.neighbours import Neighbour
+from boolcast.routing.overlapping import OverlapFigures
 from boolcast.routing.policies import (
     COVERING,
     ENGINES,
     MERGING,
+    OVERLAPS,
     PROPAGATION,
     REWRITING,
     SENDING,
@@ -83,7 +86,10 @@ class State:
         self.now = 0.0
         self.effects: list[Effect] = []
         self.journal: Journal = KeptJournal() if configuration.durable else NoJournal()
-        self.propagation = PROPAGATION[configuration.propagation](forms)
+        self.overlap_figures = OverlapFigures()
+        self.propagation = PROPAGATION[configuration.propagation](
+            partial(OVERLAPS[configuration.overlap], forms, self.overlap_figures)
+        )
         self.covering = COVERING[configuration.covering](forms)
         self.advertisement_covering = COVERING[configuration.advertisement_covering](forms)
         unsubscription = UNSUBSCRIPTION[configuration.unsubscription]
@@ -159,6 +165,7 @@ class State:
     def take_up(self, entry: Entry) -> None:
         """Match a subscription from now on."""
         self.subscriptions.add(entry)
+        self.propagation.add_subscription(entry)
         self.engine.add(entry.id, entry.form.filter)
         if entry.link is not None:
             self.is_reviewed = False
@@ -168,6 +175,7 @@ class State:
     def let_go(self, entry: Entry) -> None:
         """Match a subscription no longer."""
         self.subscriptions.remove(entry)
+        self.propagation.remove_subscription(entry)
         self.engine.remove(entry.id)
         if entry.link is not None:
             self.is_reviewed = False

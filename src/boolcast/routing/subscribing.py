@@ -56,8 +56,7 @@ def install(state: State, entry: Entry) -> None:
     state.take_up(entry)
     keep_subscription(state, entry)
     for neighbour in state.others(entry.link):
-        advertisements = state.advertisements_from(neighbour.link).values()
-        if state.propagation.is_needed(entry.form, advertisements):
+        if state.propagation.is_needed(entry.form, neighbour.link):
             tell(state, neighbour, neighbour.subscriptions.insert(entry.id, entry.sent))
 
 

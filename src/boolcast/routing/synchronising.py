@@ -94,11 +94,10 @@ def _tell_all(state: State, neighbour: Neighbour) -> None:
             if entry.link != neighbour.link
         ]
         advertising.tell(state, neighbour, subscribing.net(changes))
-    advertisements = list(state.advertisements_from(neighbour.link).values())
     changes = [
         neighbour.subscriptions.insert(entry.id, entry.sent)
         for entry in state.subscriptions
-        if entry.link != neighbour.link and state.propagation.is_needed(entry.form, advertisements)
+        if entry.link != neighbour.link and state.propagation.is_needed(entry.form, neighbour.link)
     ]
     subscribing.tell(state, neighbour, subscribing.net(changes))
 

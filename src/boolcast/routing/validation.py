@@ -78,14 +78,13 @@ def _check_neighbour(state: State, neighbour: Neighbour) -> None:
         assert not len(told)
         assert not len(neighbour.advertisements)
     else:
-        advertisements = list(state.advertisements_from(neighbour.link).values())
         # P4-B2: a subscription must be known there if it came from elsewhere and overlaps an
         # advertisement from there; a ghost stays as long as that is true of it.
         needed = [
             entry.id
             for entry in state.subscriptions
             if entry.link != neighbour.link
-            and state.propagation.is_needed(entry.form, advertisements)
+            and state.propagation.is_needed(entry.form, neighbour.link)
         ]
         assert sorted(told) == sorted(needed + ghosts)
         if state.propagation.sends_advertisements:

@@ -9,6 +9,7 @@ from boolcast.routing.configuration import (
     Configuration,
     Covering,
     EngineName,
+    OverlapTest,
     Propagation,
     Unsubscription,
 )
@@ -46,9 +47,16 @@ def combinations(
 ) -> tuple[Configuration, ...]:
     """All that `Configuration` lets pass, with θ from 0 to 1 where it matters."""
     found: dict[Configuration, None] = {}
-    for propagation, covering, advertisement_covering, unsubscription in product(
-        get_args(Propagation), get_args(Covering), get_args(Covering), get_args(Unsubscription)
+    for propagation, covering, advertisement_covering, unsubscription, overlap in product(
+        get_args(Propagation),
+        get_args(Covering),
+        get_args(Covering),
+        get_args(Unsubscription),
+        get_args(OverlapTest),
     ):
+        if propagation == "flood" and overlap != "exact":
+            # There is nothing to overlap with.
+            continue
         is_incremental = unsubscription.startswith("incremental")
         slacks: tuple[Literal[0, 1], ...] = (0, 1) if is_incremental else (1,)
         for threshold, slack, collects, simplification in product(
@@ -63,6 +71,7 @@ def combinations(
                     covering=covering,
                     advertisement_covering=advertisement_covering,
                     unsubscription=unsubscription,
+                    overlap=overlap,
                     threshold=threshold,
                     slack=slack,
                     collects_ghosts=collects,

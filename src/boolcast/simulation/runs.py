@@ -143,7 +143,7 @@ class Run:
 def describe(drawn: Drawn) -> str:
     """The policies of a run, as the option of the command line takes them."""
     configuration = drawn.configuration
-    names = ["propagation", "covering", "advertisement_covering", "unsubscription"]
+    names = ["propagation", "covering", "advertisement_covering", "overlap", "unsubscription"]
     if configuration.unsubscription.startswith("incremental"):
         names += ["threshold", "slack", "collects_ghosts"]
     names += [name for name in _SIMPLIFYING if getattr(configuration, name) != _USUAL[name]]

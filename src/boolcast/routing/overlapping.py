@@ -1,0 +1,195 @@
+"""Which of many entries overlap with a filter: by pairs, by the index, or by both.
+
+*Pairs* are proven one by one by the algebra, which is exact within its budget. The *index* of
+violating predicates (P3-B4) looks at all entries at once and may find an overlap too many. As two
+stages, the index finds few and the algebra refutes what is false among them; how much that is, is
+counted. None of the three misses an overlap, and which pairs overlap does not depend on what else
+is there, so the answers to both sides agree. Only where a budget ran out may they differ.
+"""
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import msgspec
+
+from boolcast.filters.expressions import Filter
+from boolcast.routing.forms import Form, Forms
+from boolcast.routing.tables import Entry
+
+FEW: Final = 32
+"""Of so many entries pairs are always the faster way."""
+
+INDEXED_COSTS: Final = 32
+"""To index an entry takes as long as to look at so many pairs whose ranges settle it."""
+
+PROOF_COSTS: Final = 100
+"""A proof takes as long as so many such pairs."""
+
+
+class OverlapFigures(msgspec.Struct):
+    """How often the second stage looked at an overlap of the first, and how often it was none."""
+
+    checked: int = 0
+    refuted: int = 0
+
+    @property
+    def false_share(self) -> float:
+        """The share of overlaps found by the index that the algebra removed."""
+        return self.refuted / max(self.checked, 1)
+
+
+class Overlaps(Protocol):
+    """Entries that come and go, asked for those that overlap with a filter."""
+
+    def add(self, entry: Entry) -> None: ...
+
+    def remove(self, entry: Entry) -> None: ...
+
+    def has_any(self, form: Form) -> bool:
+        """True if one of the entries overlaps with the filter: scenario First."""
+
+    def all(self, form: Form, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
+        """Those of the wanted entries that overlap, in the order of their coming: All."""
+
+
+class Found(Protocol):
+    """What an index finds."""
+
+    @property
+    def names(self) -> list[str]: ...
+
+
+class FilterIndex(Protocol):
+    """What is asked of the index; `matching.overlapping.OverlapIndex` is one."""
+
+    def add(self, name: str, filter: Filter) -> None: ...
+
+    def remove(self, name: str) -> None: ...
+
+    def first(self, filter: Filter) -> Found: ...
+
+    def all(self, filter: Filter) -> Found: ...
+
+
+class ByPairs:
+    """Every entry is held against the filter, by ranges and else by a proof."""
+
+    def __init__(self, forms: Forms) -> None:
+        self._forms = forms
+        self.entries: dict[str, Entry] = {}
+
+    def add(self, entry: Entry) -> None:
+        self.entries[entry.id] = entry
+
+    def remove(self, entry: Entry) -> None:
+        del self.entries[entry.id]
+
+    def has_any(self, form: Form) -> bool:
+        overlaps = self._forms.overlaps
+        return any(overlaps(each.form, form) for each in self.entries.values())
+
+    def all(self, form: Form, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
+        overlaps = self._forms.overlaps
+        entries = self.entries.values()
+        return [each for each in entries if is_wanted(each) and overlaps(each.form, form)]
+
+
+class ByIndex:
+    """The index alone: fast, and sometimes an overlap too many."""
+
+    def __init__(self, index: FilterIndex) -> None:
+        self._index = index
+        self._entries: dict[str, Entry] = {}
+
+    def add(self, entry: Entry) -> None:
+        self._entries[entry.id] = entry
+        self._index.add(entry.id, entry.form.filter)
+
+    def remove(self, entry: Entry) -> None:
+        del self._entries[entry.id]
+        self._index.remove(entry.id)
+
+    def has_any(self, form: Form) -> bool:
+        return bool(self._index.first(form.filter).names)
+
+    def all(self, form: Form, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
+        entries = [self._entries[name] for name in self._index.all(form.filter).names]
+        return [each for each in entries if is_wanted(each)]
+
+
+class ByIndexAndProof:
+    """The index, and a proof for what it finds.
+
+    The index is brought up to date once looking at pairs instead has cost as much: of few
+    entries, or of many that are hardly ever asked for, none is made at all.
+    """
+
+    def __init__(
+        self, index: Callable[[], FilterIndex], forms: Forms, figures: OverlapFigures
+    ) -> None:
+        self._make_index = index
+        self._index: FilterIndex | None = None
+        self._forms = forms
+        self._figures = figures
+        self._pairs = ByPairs(forms)
+        self._entries = self._pairs.entries
+        self._new: dict[str, Filter] = {}
+        self._spent = 0
+
+    def add(self, entry: Entry) -> None:
+        self._pairs.add(entry)
+        self._new[entry.id] = entry.form.filter
+
+    def remove(self, entry: Entry) -> None:
+        self._pairs.remove(entry)
+        if self._new.pop(entry.id, None) is None:
+            assert self._index is not None
+            self._index.remove(entry.id)
+
+    def has_any(self, form: Form) -> bool:
+        index = self._worthwhile()
+        if index is None:
+            proofs = self._forms.proofs
+            answer = self._pairs.has_any(form)
+            self._spend(proofs)
+            return answer
+        first = index.first(form.filter).names
+        if not first or self._is_proven(self._entries[first[0]], form):
+            return bool(first)
+        names = index.all(form.filter).names
+        return any(
+            self._is_proven(self._entries[name], form) for name in names if name not in first
+        )
+
+    def all(self, form: Form, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
+        index = self._worthwhile()
+        if index is None:
+            proofs = self._forms.proofs
+            answer = self._pairs.all(form, is_wanted)
+            self._spend(proofs)
+            return answer
+        entries = [self._entries[name] for name in index.all(form.filter).names]
+        return [each for each in entries if is_wanted(each) and self._is_proven(each, form)]
+
+    def _is_proven(self, entry: Entry, form: Form) -> bool:
+        is_overlap = self._forms.overlaps(entry.form, form)
+        self._figures.checked += 1
+        self._figures.refuted += not is_overlap
+        return is_overlap
+
+    def _spend(self, proofs_before: int) -> None:
+        """Note what a look at all pairs has cost."""
+        self._spent += len(self._entries) + PROOF_COSTS * (self._forms.proofs - proofs_before)
+
+    def _worthwhile(self) -> FilterIndex | None:
+        """The index of all entries, or None while pairs are the cheaper way."""
+        count = len(self._entries)
+        if count <= FEW or self._spent + count < INDEXED_COSTS * len(self._new):
+            return None
+        if self._index is None:
+            self._index = self._make_index()
+        for name, filter in self._new.items():
+            self._index.add(name, filter)
+        self._new.clear()
+        self._spent = 0
+        return self._index
