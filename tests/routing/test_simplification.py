@@ -267,6 +267,41 @@ def test_a_merger_and_a_broker_without_its_disk(lost):
     assert len(network.matched("B2")) == 1, "merged again"
 
 
+def test_a_merger_outlives_a_link_that_is_made_anew():
+    """B1 repeats what the merger stands for, and nobody beyond hears of it."""
+    network = row_network(MERGING)
+    merger = merger_of(network, "B2")
+    sent = len(network.sent)
+    network.connect("B1", "B2")
+    state = network.brokers[BrokerId("B2")].state
+    assert [entry.is_stale for entry in state.constituents] == [True, True]
+    network.settle()
+    assert merger_of(network, "B2") == merger
+    assert [entry.is_stale for entry in state.constituents] == [False, False]
+    told = [each.message for each in network.sent[sent:] if each[:2] == ("B2", "B3")]
+    assert not any(isinstance(each, (Subscribe, Unsubscribe)) for each in told)
+    assert network.refusals == []
+
+
+def test_what_was_not_repeated_goes_with_its_merger():
+    """B1 has lost s1 with its memory and made s2 anew; s3, from beyond it, it repeats."""
+    network = network_of("B0", "B1", "B2", "B3", **MERGING)
+    network.advertise("B3", "p", "a", "x >= 0")
+    network.subscribe("B1", "c1", "s1", S1)
+    network.subscribe("B0", "c3", "s3", "y = 1 and x > 7")
+    network.settle()
+    network.publish("B3", "p", "first", x=8, y=1)
+    network.settle()
+    assert network.matched("B2") == ["y = 1"]
+    network.restart("B1", with_disk=False)
+    network.heal()
+    network.settle()
+    assert network.table("B2") == network.table("B3") == ["y = 1 and x > 7"]
+    network.publish("B3", "p", "second", x=9, y=1)
+    network.settle()
+    assert network.deliveries[-1] == Delivery("c3", "s3", "second")
+
+
 def test_a_merger_is_not_the_neighbours_to_remove():
     network = row_network(MERGING)
     merger = merger_of(network, "B2")

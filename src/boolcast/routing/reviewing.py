@@ -48,7 +48,7 @@ def _merge(state: State, selectivities: Selectivities) -> None:
         entries = {
             SubscriptionId(entry.id): entry.form.filter
             for entry in state.subscriptions.of_link(link)
-            if entry.id not in state.mergers and not entry.is_stale
+            if entry.id not in state.mergers
         }
         for merger in state.merging.propose(link, entries, selectivities, state.new_id):
             _put_in_place(state, link, merger)
