@@ -8,6 +8,7 @@ import pytest
 from boolcast.model.identifiers import BrokerId, SubscriptionId
 from boolcast.model.statistics import Statistics
 from boolcast.optimising import trees
+from boolcast.optimising.estimates import Rules
 from boolcast.optimising.mergers import Merger
 from boolcast.optimising.pre_pruning import pre_prune
 from boolcast.optimising.selectivities import Selectivities
@@ -122,9 +123,7 @@ def tell_the_whole_form(self: State, neighbour: Neighbour, subscription: str) ->
     return self.wanted_form(neighbour, subscription)
 
 
-def prune_an_alternative(
-    is_and: bool, parts: Sequence[trees.Tree], rules: trees.Rules
-) -> trees.Tree:
+def prune_an_alternative(is_and: bool, parts: Sequence[trees.Tree], rules: Rules) -> trees.Tree:
     """P1-B4 broken: a child of an OR is lost."""
     return JOINED(is_and, parts if is_and else parts[:-1] or parts, rules)
 
