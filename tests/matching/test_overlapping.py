@@ -124,7 +124,29 @@ def test_integers_and_reals(left: str, right: str, on_reals: bool, on_integers: 
 def test_a_predicate_that_occurs_twice():
     """P3-T11: with distinct predicates counted it would be no candidate."""
     shared = "(a = 1 or b = 1) and (a = 1 or c = 1)"
-    assert index_of(shared).all(parse("b = 2 and c = 2")).names == [shared]
+    index = index_of(shared)
+    assert index.all(parse("b = 2 and c = 2")).names == [shared]
+    assert occurrences(index) == {"a = 1": 2, "b = 1": 1, "c = 1": 1}
+
+
+@pytest.mark.parametrize(
+    ("registered", "excluding"),
+    [
+        ("x between 3 and 7", True),
+        ("x between 3 and 20", False),
+        ("x between 0 and 7", False),
+        ("x between 11 and 20", True),
+        ("x not between 0 and 20", True),
+        ("x in (2, 12)", True),
+        ("x in (2, 10)", False),
+        ("x is null", True),
+        ("x is not null", False),
+        ("x = 'ten'", True),
+    ],
+)
+def test_what_lies_between_the_values_of_a_list(registered: str, excluding: bool):
+    """An interval must begin and end in the same gap."""
+    assert bool(excluded_by(index_of(registered), "x in (1, 10)")) is excluding
 
 
 def test_joint_contradictions_are_not_seen():
