@@ -301,10 +301,12 @@ def test_an_unknown_removal_is_acknowledged():
 @pytest.mark.parametrize(
     ("link", "message", "problem", "answers"),
     [
-        (C, subscribe("A:1:1", "x = 1"), "came from elsewhere", []),
+        (C, subscribe("Z:1:1", "x = 1"), "came from elsewhere", []),
+        (C, subscribe("A:1:1", "x = 1"), "has an id of A", []),
         (A, subscribe("A:1:1", "x = 2"), "another filter", []),
         (C, unsubscribe(3, "A:1:1"), "came from elsewhere", [Send(C, Acknowledge(3))]),
-        (C, advertise(3, "A:1:2", "x = 1"), "came from elsewhere", [Send(C, Acknowledge(3))]),
+        (C, advertise(3, "Z:1:2", "x = 1"), "came from elsewhere", [Send(C, Acknowledge(3))]),
+        (C, advertise(3, "A:1:2", "x = 1"), "has an id of A", [Send(C, Acknowledge(3))]),
         (A, advertise(3, "A:1:2", "x = 2"), "another filter", [Send(A, Acknowledge(3))]),
         (C, Unadvertise(AdvertisementId("A:1:2")), "came from elsewhere", []),
         (A, subscribe("B:1:99", "x = 1"), "has an id of this broker", []),
@@ -318,6 +320,8 @@ def test_a_neighbour_that_breaks_the_protocol_is_told_so(link, message, problem,
     script = Script()
     script.get(A, subscribe("A:1:1", "x = 1"))
     script.get(A, advertise(1, "A:1:2", "x = 1"))
+    script.get(A, subscribe("Z:1:1", "x = 1"))
+    script.get(A, advertise(2, "Z:1:2", "x = 1"))
     complaint, *rest = script.get(link, message)
     assert isinstance(complaint, Complain)
     assert complaint.link == link
@@ -328,6 +332,61 @@ def test_a_neighbour_that_breaks_the_protocol_is_told_so(link, message, problem,
     event = Event(x=1)
     message = Publish(PublicationId("e"), AdvertisementId("C:1:1"), event)
     assert script.get(C, message) == [Send(A, message)]
+
+
+def test_the_id_of_a_ghost_is_not_used_again():
+    """Decision 20: the neighbour may still hold it, and others are quenched by it."""
+    script = Script(Configuration(engine="scan", unsubscription="incremental"))
+    script.get(C, advertise(1, "C:1:1", "x >= 0"))
+    script.get(A, subscribe("A:1:1", "x > 0"))
+    script.get(A, subscribe("A:1:2", "x > 5"))
+    distances = (PruningDistance(AdvertisementId("C:1:1"), 0),)
+    script.get(A, Unsubscribe(1, SubscriptionId("A:1:1"), distances))
+    assert script.broker.state.neighbours[C].ghosts() == ["A:1:1"]
+    for text in ("x > 0", "x > -1", "x > 7", "y > 7 and x >= 0"):
+        again = subscribe("A:1:1", text)
+        packed = Unsubscribe(2, SubscriptionId("none"), payload=(again,))
+        for message, answers in [(again, []), (packed, [Send(A, Acknowledge(2))])]:
+            complaint, *rest = script.get(A, message)
+            assert isinstance(complaint, Complain)
+            assert complaint.link == A
+            assert "was taken back" in str(complaint.error)
+            assert rest == answers
+
+
+def test_a_neighbour_cannot_take_the_ids_of_another():
+    """Whoever claimed them first would keep the other's subscriptions out."""
+    script = Script()
+    for message in (subscribe("C:1:2", "x = 77"), advertise(3, "C:1:3", "x = 77")):
+        complaint = script.get(A, message)[0]
+        assert isinstance(complaint, Complain)
+        assert (complaint.link, "has an id of C" in str(complaint.error)) == (A, True)
+    script.do(ClientAdvertises(PAT, "all", tree("true")))
+    assert script.get(C, subscribe("C:1:2", "x > 5")) == []
+    # A broker further off is believed, wherever its ids come from first.
+    assert script.get(A, subscribe("Z:1:2", "x = 77")) == []
+    assert sorted(script.broker.state.subscriptions.entries) == ["C:1:2", "Z:1:2"]
+
+
+@pytest.mark.parametrize(
+    ("advertisement", "problem"),
+    [
+        ("B:1:3", "has an id of this broker"),
+        ("B:9:9", "has an id of this broker"),
+        ("C:9:9", "has an id of C"),
+        ("Z:1:1", "came from elsewhere"),
+    ],
+)
+def test_an_event_that_cannot_come_from_there_goes_nowhere(advertisement, problem):
+    script = Script()
+    script.get(C, advertise(1, "Z:1:1", "true"))
+    script.do(ClientAdvertises(PAT, "all", tree("true")))
+    script.do(ClientSubscribes(ANN, "all", tree("true")))
+    event = Publish(PublicationId("e"), AdvertisementId(advertisement), Event(x=1))
+    (effect,) = script.get(A, event)
+    assert isinstance(effect, Complain)
+    assert effect.link == A
+    assert problem in str(effect.error)
 
 
 def test_records_come_first_and_are_enough_to_go_on():
