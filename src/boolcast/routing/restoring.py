@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import assert_never
 
-from boolcast.routing import advertising, subscribing
+from boolcast.routing import synchronising
 from boolcast.routing.neighbours import Forwarded
 from boolcast.routing.records import (
     AdvertisementRecord,
@@ -52,7 +52,9 @@ def restore(state: State, records: Iterable[Record]) -> None:
                 assert_never(record)
     for entry in sorted(entries, key=lambda each: each.order):
         _restore_entry(state, entry)
-    _quench(state)
+    # Put what neighbours must know and were not told below what they were told.
+    for neighbour in state.others(None):
+        synchronising.tell_all(state, neighbour)
 
 
 def _restore_link(state: State, record: LinkRecord) -> None:
@@ -77,9 +79,24 @@ def _restore_operation(state: State, record: OperationRecord) -> None:
 
 
 def _restore_entry(state: State, record: AdvertisementRecord | SubscriptionRecord) -> None:
-    is_subscription = isinstance(record, SubscriptionRecord)
+    match record:
+        case AdvertisementRecord():
+            state.advertisements.add(_entry(state, record.advertisement, record))
+        case SubscriptionRecord():
+            entry = _entry(state, record.subscription, record)
+            state.subscriptions.add(entry)
+            state.engine.add(entry.id, entry.form.filter)
+            if entry.link is not None:
+                state.link_of[entry.id] = entry.link
+        case _:
+            assert_never(record)
+
+
+def _entry(
+    state: State, identifier: str, record: AdvertisementRecord | SubscriptionRecord
+) -> Entry:
     entry = Entry(
-        record.subscription if isinstance(record, SubscriptionRecord) else record.advertisement,
+        identifier,
         state.form(record.filter),
         record.order,
         link=record.link,
@@ -87,32 +104,4 @@ def _restore_entry(state: State, record: AdvertisementRecord | SubscriptionRecor
         name=record.name,
     )
     entry.is_stale = record.is_stale
-    if not is_subscription:
-        state.advertisements.add(entry)
-        return
-    state.subscriptions.add(entry)
-    state.engine.add(entry.id, entry.form.filter)
-    if entry.link is not None:
-        state.link_of[entry.id] = entry.link
-
-
-def _quench(state: State) -> None:
-    """Put what neighbours must know and were not told below what they were told."""
-    for neighbour in state.others(None):
-        if state.propagation.sends_advertisements:
-            told = neighbour.advertisements
-            changes = [
-                told.insert(entry.id, entry.form)
-                for entry in state.advertisements
-                if entry.link != neighbour.link and entry.id not in told
-            ]
-            advertising.tell(state, neighbour, subscribing.net(changes))
-        advertisements = list(state.advertisements_from(neighbour.link).values())
-        changes = [
-            neighbour.subscriptions.insert(entry.id, entry.form)
-            for entry in state.subscriptions
-            if entry.link != neighbour.link
-            and entry.id not in neighbour.subscriptions
-            and state.propagation.is_needed(entry.form, advertisements)
-        ]
-        subscribing.tell(state, neighbour, subscribing.net(changes))
+    return entry
