@@ -40,6 +40,7 @@ from boolcast.routing.stimuli import (
     TimerFired,
 )
 from tests.routing.histories import FILTERS, POLICIES
+from tests.routing.test_broker import tree
 
 A, B, C = BrokerId("A"), BrokerId("B"), BrokerId("C")
 ANN, PAT = ClientId("ann"), ClientId("pat")
@@ -124,11 +125,11 @@ def test_whatever_a_neighbour_says(policy, stimuli):
     handle(Received(C, Advertise(1, AdvertisementId("C:1:1"), TRUE)))
     handle(Received(C, Subscribe(SubscriptionId("C:1:2"), TRUE)))
     handle(ClientAdvertises(PAT, "all", TRUE))
-    handle(ClientSubscribes(PAT, "one", parse("x = 1")))
+    handle(ClientSubscribes(PAT, "one", tree("x = 1")))
     # A has kept to the rules so far. Where removals are incremental, its first subscription
     # lives on towards C as a ghost, and quenches the second.
-    handle(Received(A, Subscribe(SubscriptionId("A:1:1"), parse("x between 0 and 4"))))
-    handle(Received(A, Subscribe(SubscriptionId("A:1:2"), parse("x between 2 and 3"))))
+    handle(Received(A, Subscribe(SubscriptionId("A:1:1"), tree("x between 0 and 4"))))
+    handle(Received(A, Subscribe(SubscriptionId("A:1:2"), tree("x between 2 and 3"))))
     ends_here = (PruningDistance(AdvertisementId("C:1:1"), 0),)
     handle(Received(A, Unsubscribe(1, SubscriptionId("A:1:1"), ends_here)))
     for stimulus in stimuli:

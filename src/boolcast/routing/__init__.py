@@ -4,7 +4,7 @@
 `messages` and `records` are the words that cross it, `configuration` and `policies` say how a
 broker behaves, `topology` who is linked to whom. `links` (with `packets`) is a second machine,
 below: it makes a reliable link that keeps the order out of a connection that does not, and tells
-when a neighbour has lost its memory.
+when a neighbour has lost its memory. `encoding` makes bytes of messages, packets and records.
 
 Inside, `state` holds the `tables` (who asked for what, by link and by client), the `neighbours`
 (what each must know and was told) and the `journal` (what must outlive the process, written by
