@@ -136,14 +136,13 @@ def is_point(low: Cut, high: Cut) -> bool:
 
 
 def _of_leaf(leaf: Leaf) -> Ranges | None:
-    match leaf:
-        case AttributeComparison(attribute, _, other):
-            return {attribute: ordered.PRESENT, other: ordered.PRESENT}
-        case Matches(attribute):
-            return {attribute: ordered.STRINGS}
-        case _:
-            variable, inside, _ = meaning(leaf)
-            return {variable.name: inside.cuts} if inside.cuts else None
+    variable, inside, _ = meaning(leaf)
+    if not variable.is_residual:
+        return {variable.name: inside.cuts} if inside.cuts else None
+    if isinstance(leaf, AttributeComparison):
+        return {leaf.attribute: ordered.PRESENT, leaf.other: ordered.PRESENT}
+    assert isinstance(leaf, Matches)
+    return {leaf.attribute: ordered.STRINGS}
 
 
 def _of_list(leaf: Leaf, ranges: Ranges | None) -> list[Alternative]:

@@ -11,7 +11,6 @@ some 60 blocks and one or two filters.
 """
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Final, Generic
 
 from boolcast.algebra.cuts import Cut
@@ -163,6 +162,8 @@ class Candidates(Generic[T]):
         self._accesses: Accesses[T] = Accesses()
         self._samples: Samples[T] | None = None
         self._stored: dict[T, None] = {}
+        self._inexact = 0
+        """How many of them are more than their ranges: with none, nobody needs samples."""
 
     def add(self, stored: T) -> None:
         """Take something up; its order must be its own."""
@@ -171,6 +172,7 @@ class Candidates(Generic[T]):
         if form.options:
             self._accesses.add(stored)
         self._stored[stored] = None
+        self._inexact += not form.is_exact
         if self._samples is not None:
             self._samples.add(stored)
 
@@ -181,6 +183,7 @@ class Candidates(Generic[T]):
         if form.options:
             self._accesses.remove(stored)
         del self._stored[stored]
+        self._inexact -= not form.is_exact
         if self._samples is not None:
             self._samples.remove(stored)
 
@@ -192,20 +195,25 @@ class Candidates(Generic[T]):
             found += (
                 shortest([self._accesses.at(each) for each in places]) if places else self._accesses
             )
-        return _in_order(
-            [each for each in found if _is_settled(each.form, form) or may_cover(each.form, form)]
-        )
+        if self._inexact or not form.is_exact:
+            found = [
+                each for each in found if _is_settled(each.form, form) or may_cover(each.form, form)
+            ]
+        return _in_order(found)
 
     def covered(self, form: Form) -> list[T]:
         """Whatever the form may cover, in the order of their numbers."""
-        found: Iterator[T]
         if form.options:
-            found = self._sampled().within(form.options)
+            found = list(self._sampled().within(form.options))
         else:
-            found = chain(self._ranges.covered(form), self._ranges_of_split.covered(form))
-        return _in_order(
-            [each for each in found if _is_settled(form, each.form) or may_cover(form, each.form)]
-        )
+            found = list(self._ranges.covered(form))
+            if self._ranges_of_split:
+                found += self._ranges_of_split.covered(form)
+        if self._inexact or not form.is_exact:
+            found = [
+                each for each in found if _is_settled(form, each.form) or may_cover(form, each.form)
+            ]
+        return _in_order(found)
 
     def _sampled(self) -> Samples[T]:
         if self._samples is None:

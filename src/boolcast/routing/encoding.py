@@ -89,8 +89,10 @@ def _value(written: dict[Any, Any]) -> EventValue:
             return Timestamp(moment)
         case {"description": str() as text} if len(written) == 1:
             return Opaque(text)
-        case {"infinity": 1 | -1 as sign} if len(written) == 1:
-            return sign * math.inf
+        case {"infinity": 1} if len(written) == 1:
+            return math.inf
+        case {"infinity": -1} if len(written) == 1:
+            return -math.inf
     raise EventError("a value of an event is an object that stands for nothing")
 
 

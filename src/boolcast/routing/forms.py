@@ -43,6 +43,9 @@ PROOF_BUDGET: Final = 5_000
 _PROOFS_KEPT: Final = 1_000_000
 """How many answers are remembered; then all are forgotten."""
 
+_ANYWHERE: Final[tuple[Node, ...]] = (TRUE,)
+"""Where samples are looked for; one object for all, since there are many forms to collect."""
+
 _FIRST_SAMPLES: Final = 3
 """How many events are looked for at first, in different alternatives."""
 
@@ -100,11 +103,13 @@ class Form(Bounds):
         self.is_never = ranges is None
         self.ranges: Ranges = ranges or {}
         self.is_exact = _is_exact(filter)
-        found = [] if self.is_exact or ranges is None else _useful(filter, ranges)
-        self.options = tuple(
-            tuple(Bounds(_spans(each.ranges)) for each in option) for option in found
-        )
-        self._parts = _parts(found)
+        self.options: tuple[tuple[Bounds, ...], ...] = ()
+        self._parts = _ANYWHERE
+        if not self.is_exact and ranges is not None and (found := _useful(filter, ranges)):
+            self.options = tuple(
+                tuple(Bounds(_spans(each.ranges)) for each in option) for option in found
+            )
+            self._parts = _parts(found)
         self._samples: list[Event] | None = None
         self._refused: list[Event] | None = None
 
@@ -224,11 +229,11 @@ def _useful(filter: Node, ranges: Ranges) -> list[list[Alternative]]:
     ]
 
 
-def _parts(found: list[list[Alternative]]) -> list[Node]:
+def _parts(found: list[list[Alternative]]) -> tuple[Node, ...]:
     """Parts of the filter to look for samples in: some of each option."""
     rows = zip_longest(*([each.part for each in option] for option in found))
     parts = dict.fromkeys(part for row in rows for part in row if part is not None)
-    return list(islice(parts, _FIRST_SAMPLES)) or [TRUE]
+    return tuple(islice(parts, _FIRST_SAMPLES))
 
 
 def _has_bounds(ranges: Ranges) -> bool:
