@@ -23,6 +23,11 @@ LEAVES = st.one_of(
     st.builds(lambda y: f"y in ({y}, {y + 2})", st.integers(0, 4)),
     st.sampled_from(["flag = true", "flag = false", "t is null", "t is not null"]),
     st.sampled_from(["starts_with(t, 'a')", "t >= 'ab' and t < 'ac'"]),
+    st.builds(
+        lambda text, form: form.format(text),
+        st.text("ab", min_size=1, max_size=4),
+        st.sampled_from(["contains(t, '{}')", "t like '%{}_b%'", "t like 'a%{}%'", "t like '_{}'"]),
+    ),
 )
 CONJUNCTIONS = st.lists(LEAVES, min_size=1, max_size=4).map(" and ".join)
 DISJUNCTIONS = st.lists(CONJUNCTIONS, min_size=1, max_size=3).map(" or ".join)
@@ -120,3 +125,23 @@ def test_few_of_a_workload_are_looked_at(workload, monkeypatch):
         index.add(Node(form, number))
     assert found < len(rows) / 10
     assert looks < 15 * len(rows)
+
+
+def test_few_patterns_on_one_attribute_are_looked_at(monkeypatch):
+    looks = 0
+
+    def look(general: Form, specific: Form) -> bool:
+        nonlocal looks
+        looks += 1
+        return may_cover(general, specific)
+
+    monkeypatch.setattr(candidates, "may_cover", look)
+    forms = Forms()
+    index: Candidates[Node] = Candidates()
+    rows = [forms.of(parse(f"contains(title, 'w{number}x')")) for number in range(200)]
+    for number, form in enumerate(rows):
+        assert index.covering(form) == index.covered(form) == []
+        index.add(Node(form, number))
+    assert looks < 10 * len(rows)
+    (general,) = index.covering(forms.of(parse("title like '%a w77x b%'")))
+    assert general.form is rows[77]

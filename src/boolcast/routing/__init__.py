@@ -14,7 +14,7 @@ Inside, `state` holds the `tables` (who asked for what, by link and by client), 
 Policies are small objects, each with a twin that does nothing: `propagation` says which
 neighbours must know a subscription, `covering` which of those it is told, `unsubscription` how
 far a removal goes and what goes with it. Covering rests on `graph` (who covers whom towards one
-neighbour), that on `candidates` (who may; `spans` and `samples` are its indexes) and `forms`
+neighbour), that on `candidates` (who may, by `spans`, `samples` and `needles`) and `forms`
 (filters, and what is quickly seen of them: ranges and `alternatives`; the algebra proves the rest).
 
 Four things keep every event on its way, whatever the policy: local clients are matched by their

@@ -14,8 +14,9 @@ from functools import reduce
 from typing import Final, NamedTuple, assert_never
 
 from boolcast.algebra import cuts as ordered
+from boolcast.algebra.conjunctions import leaves
 from boolcast.algebra.cuts import Cut, Cuts
-from boolcast.algebra.value_sets import meaning
+from boolcast.algebra.value_sets import Row, meaning
 from boolcast.filters.expressions import (
     And,
     AttributeComparison,
@@ -96,6 +97,29 @@ def ranges_of(node: Node, *, negated: bool = False) -> Ranges | None:
         case _:
             return _of_leaf(complement(node) if negated else node)
     assert_never(node)
+
+
+def needle_of(node: Node) -> tuple[str, str] | None:
+    """An attribute and the longest text, of two characters at least, that it must contain."""
+    found = [
+        (leaf.attribute, text)
+        for leaf in leaves(node) or ()
+        for row, holds in meaning(leaf).inside.literals
+        if holds
+        for text in _texts(row)
+    ]
+    longest = max(found, key=lambda each: (len(each[1]), each), default=("", ""))
+    return longest if len(longest[1]) > 1 else None
+
+
+def _texts(row: Row) -> list[str]:
+    """The texts between the wildcards of a pattern."""
+    texts = [""]
+    for place, element in enumerate(row.elements):
+        if element is None or row.stays >> place & 1:
+            texts.append("")
+        texts[-1] += element or ""
+    return texts
 
 
 def rarity(low: Cut, high: Cut) -> float:

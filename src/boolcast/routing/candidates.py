@@ -15,6 +15,7 @@ from typing import Final, Generic
 
 from boolcast.algebra.cuts import Cut
 from boolcast.routing.forms import Bounds, Form, may_cover
+from boolcast.routing.needles import Needles, Texts
 from boolcast.routing.samples import Accesses, Samples, placed, shortest
 from boolcast.routing.spans import Spans, Stored, T
 
@@ -152,7 +153,8 @@ class Candidates(Generic[T]):
 
     What has alternatives (`routing.alternatives`) is better known by them than by its ranges. It
     covers another only if it accepts that one's samples, so it is found by these; and what it
-    covers is found among the samples, which are indexed once they are needed.
+    covers is found among the samples, which are indexed once they are needed. The same goes for
+    what asks for a piece of text (`routing.needles`).
     """
 
     def __init__(self) -> None:
@@ -160,7 +162,9 @@ class Candidates(Generic[T]):
         self._ranges_of_split: _Index[T] = _Index()
         """Of what has alternatives: needed only to find what others cover."""
         self._accesses: Accesses[T] = Accesses()
+        self._needles: Needles[T] = Needles()
         self._samples: Samples[T] | None = None
+        self._texts: Texts[T] | None = None
         self._stored: dict[T, None] = {}
         self._inexact = 0
         """How many of them are more than their ranges: with none, nobody needs samples."""
@@ -168,24 +172,32 @@ class Candidates(Generic[T]):
     def add(self, stored: T) -> None:
         """Take something up; its order must be its own."""
         form = stored.form
-        (self._ranges_of_split if form.options else self._ranges).add(form, stored)
-        if form.options:
-            self._accesses.add(stored)
+        if form.options or form.needle:
+            self._ranges_of_split.add(form, stored)
+            (self._accesses if form.options else self._needles).add(stored)
+        else:
+            self._ranges.add(form, stored)
         self._stored[stored] = None
         self._inexact += not form.is_exact
         if self._samples is not None:
             self._samples.add(stored)
+        if self._texts is not None:
+            self._texts.add(stored)
 
     def remove(self, stored: T) -> None:
         """Forget something that was added."""
         form = stored.form
-        (self._ranges_of_split if form.options else self._ranges).remove(form, stored)
-        if form.options:
-            self._accesses.remove(stored)
+        if form.options or form.needle:
+            self._ranges_of_split.remove(form, stored)
+            (self._accesses if form.options else self._needles).remove(stored)
+        else:
+            self._ranges.remove(form, stored)
         del self._stored[stored]
         self._inexact -= not form.is_exact
         if self._samples is not None:
             self._samples.remove(stored)
+        if self._texts is not None:
+            self._texts.remove(stored)
 
     def covering(self, form: Form) -> list[T]:
         """Whatever may cover the form, in the order of their numbers."""
@@ -194,6 +206,11 @@ class Candidates(Generic[T]):
             places = placed(form.samples)
             found += (
                 shortest([self._accesses.at(each) for each in places]) if places else self._accesses
+            )
+        if self._needles:
+            samples = form.samples
+            found += (
+                shortest([self._needles.at(each) for each in samples]) if samples else self._needles
             )
         if self._inexact or not form.is_exact:
             found = [
@@ -205,6 +222,8 @@ class Candidates(Generic[T]):
         """Whatever the form may cover, in the order of their numbers."""
         if form.options:
             found = list(self._sampled().within(form.options))
+        elif form.needle:
+            found = self._with_texts().holding(form.needle)
         else:
             found = list(self._ranges.covered(form))
             if self._ranges_of_split:
@@ -221,6 +240,13 @@ class Candidates(Generic[T]):
             for stored in self._stored:
                 self._samples.add(stored)
         return self._samples
+
+    def _with_texts(self) -> Texts[T]:
+        if self._texts is None:
+            self._texts = Texts()
+            for stored in self._stored:
+                self._texts.add(stored)
+        return self._texts
 
 
 def _is_settled(general: Form, specific: Form) -> bool:

@@ -31,6 +31,7 @@ from boolcast.routing.alternatives import (
     Alternative,
     Ranges,
     is_point,
+    needle_of,
     options,
     ranges_of,
     share,
@@ -79,7 +80,7 @@ class Form(Bounds):
 
     `is_never`: no event can be accepted. `is_exact`: the filter is its ranges. `options`: of
     each the filter accepts only what lies within one of its bounds. There are none where the ranges
-    say as much.
+    say as much. `needle`: an attribute and a text that it must contain, if nothing tells more.
     """
 
     __slots__ = (
@@ -90,6 +91,7 @@ class Form(Bounds):
         "filter",
         "is_exact",
         "is_never",
+        "needle",
         "number",
         "options",
         "ranges",
@@ -104,6 +106,7 @@ class Form(Bounds):
         self.ranges: Ranges = ranges or {}
         self.is_exact = _is_exact(filter)
         self.options: tuple[tuple[Bounds, ...], ...] = ()
+        self.needle = None if self.is_exact or self.points else needle_of(filter)
         self._parts = _ANYWHERE
         if not self.is_exact and ranges is not None and (found := _useful(filter, ranges)):
             self.options = tuple(
