@@ -1,6 +1,5 @@
 """Scripts: stimuli in, effects out."""
 
-import msgspec
 import pytest
 
 from boolcast.errors import (
@@ -311,10 +310,12 @@ def test_an_unknown_removal_is_acknowledged():
 @pytest.mark.parametrize(
     ("link", "message", "problem", "answers"),
     [
-        (C, subscribe("A:1:1", "x = 1"), "came from elsewhere", []),
+        (C, subscribe("Z:1:1", "x = 1"), "came from elsewhere", []),
+        (C, subscribe("A:1:1", "x = 1"), "has an id of A", []),
         (A, subscribe("A:1:1", "x = 2"), "another filter", []),
         (C, unsubscribe(3, "A:1:1"), "came from elsewhere", [Send(C, Acknowledge(3))]),
-        (C, advertise(3, "A:1:2", "x = 1"), "came from elsewhere", [Send(C, Acknowledge(3))]),
+        (C, advertise(3, "Z:1:2", "x = 1"), "came from elsewhere", [Send(C, Acknowledge(3))]),
+        (C, advertise(3, "A:1:2", "x = 1"), "has an id of A", [Send(C, Acknowledge(3))]),
         (A, advertise(3, "A:1:2", "x = 2"), "another filter", [Send(A, Acknowledge(3))]),
         (C, Unadvertise(AdvertisementId("A:1:2")), "came from elsewhere", []),
         (A, subscribe("B:1:99", "x = 1"), "has an id of this broker", []),
@@ -328,6 +329,8 @@ def test_a_neighbour_that_breaks_the_protocol_is_told_so(link, message, problem,
     script = Script()
     script.get(A, subscribe("A:1:1", "x = 1"))
     script.get(A, advertise(1, "A:1:2", "x = 1"))
+    script.get(A, subscribe("Z:1:1", "x = 1"))
+    script.get(A, advertise(2, "Z:1:2", "x = 1"))
     complaint, *rest = script.get(link, message)
     assert isinstance(complaint, Complain)
     assert complaint.link == link
@@ -338,6 +341,66 @@ def test_a_neighbour_that_breaks_the_protocol_is_told_so(link, message, problem,
     event = Event(x=1)
     message = Publish(PublicationId("e"), AdvertisementId("C:1:1"), event)
     assert script.get(C, message) == [Send(A, message)]
+
+
+def test_the_id_of_a_ghost_is_not_used_again():
+    """Decision 20: the neighbour may still hold it, and others are quenched by it."""
+    script = Script(Configuration(engine="scan", unsubscription="incremental"))
+    script.get(C, advertise(1, "C:1:1", "x >= 0"))
+    script.get(A, subscribe("A:1:1", "x > 0"))
+    script.get(A, subscribe("A:1:2", "x > 5"))
+    distances = (PruningDistance(AdvertisementId("C:1:1"), 0),)
+    script.get(A, Unsubscribe(1, SubscriptionId("A:1:1"), distances))
+    assert script.broker.state.neighbours[C].ghosts() == ["A:1:1"]
+    for text in ("x > 0", "x > -1", "x > 7", "y > 7 and x >= 0"):
+        again = subscribe("A:1:1", text)
+        packed = Unsubscribe(2, SubscriptionId("none"), payload=(again,))
+        rows: list[tuple[Message, list[Effect]]] = [
+            (again, []),
+            (packed, [Send(A, Acknowledge(2))]),
+        ]
+        for message, answers in rows:
+            complaint, *rest = script.get(A, message)
+            assert isinstance(complaint, Complain)
+            assert complaint.link == A
+            assert "was taken back" in str(complaint.error)
+            assert rest == answers
+
+
+def test_a_neighbour_cannot_take_the_ids_of_another():
+    """Whoever claimed them first would keep the other's subscriptions out."""
+    script = Script()
+    messages: list[Message] = [subscribe("C:1:2", "x = 77"), advertise(3, "C:1:3", "x = 77")]
+    for message in messages:
+        complaint = script.get(A, message)[0]
+        assert isinstance(complaint, Complain)
+        assert (complaint.link, "has an id of C" in str(complaint.error)) == (A, True)
+    script.do(ClientAdvertises(PAT, "all", tree("true")))
+    assert script.get(C, subscribe("C:1:2", "x > 5")) == []
+    # A broker further off is believed, wherever its ids come from first.
+    assert script.get(A, subscribe("Z:1:2", "x = 77")) == []
+    assert sorted(script.broker.state.subscriptions.entries) == ["C:1:2", "Z:1:2"]
+
+
+@pytest.mark.parametrize(
+    ("advertisement", "problem"),
+    [
+        ("B:1:3", "has an id of this broker"),
+        ("B:9:9", "has an id of this broker"),
+        ("C:9:9", "has an id of C"),
+        ("Z:1:1", "came from elsewhere"),
+    ],
+)
+def test_an_event_that_cannot_come_from_there_goes_nowhere(advertisement, problem):
+    script = Script()
+    script.get(C, advertise(1, "Z:1:1", "true"))
+    script.do(ClientAdvertises(PAT, "all", tree("true")))
+    script.do(ClientSubscribes(ANN, "all", tree("true")))
+    event = Publish(PublicationId("e"), AdvertisementId(advertisement), Event(x=1))
+    (effect,) = script.get(A, event)
+    assert isinstance(effect, Complain)
+    assert effect.link == A
+    assert problem in str(effect.error)
 
 
 def test_records_come_first_and_are_enough_to_go_on():
@@ -364,27 +427,3 @@ def test_a_client_that_leaves_leaves_nothing_behind():
     script.do(ClientLeaves(ANN))
     assert not len(script.broker.state.subscriptions)
     assert not len(script.broker.state.advertisements)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        advertise(1, "a", "x = 1"),
-        Unadvertise(AdvertisementId("a")),
-        subscribe("s", "x like 'a%'"),
-        Unsubscribe(
-            1,
-            SubscriptionId("s"),
-            (PruningDistance(AdvertisementId("a"), None),),
-            (subscribe("t", "true"),),
-        ),
-        Acknowledge(1),
-        Publish(PublicationId("e"), AdvertisementId("a"), Event(x=1), 2, 1),
-        Synchronised("advertisements"),
-    ],
-)
-def test_messages_are_their_own_form_on_the_wire(message):
-    data = msgspec.json.encode(message)
-    assert (
-        msgspec.json.decode(data, type=Message, dec_hook=lambda kind, value: kind(value)) == message
-    )

@@ -41,12 +41,15 @@ from boolcast.routing.stimuli import (
 )
 from boolcast.simulation.histories import ALIKE
 from tests.routing.histories import FILTERS, POLICIES, STATISTICS
+from tests.routing.test_broker import tree
 
 A, B, C = BrokerId("A"), BrokerId("B"), BrokerId("C")
 ANN, PAT = ClientId("ann"), ClientId("pat")
 
 # Its own ids, those of the broker that it talks to, given out or not, and those of others.
-_IDS = st.sampled_from(["A:1:1", "A:1:2", "B:1:1", "B:1:2", "B:1:9", "B:2:1", "C:1:1", "", "é"])
+_IDS = st.sampled_from(
+    ["A:1:1", "A:1:2", "A:1:3", "B:1:1", "B:1:2", "B:1:9", "B:2:1", "C:1:1", "", "é"]
+)
 _NUMBERS = st.integers(-2, 12)
 _FILTERS = st.sampled_from([parse(text) for text in FILTERS] + list(ALIKE))
 _EVENTS = st.builds(Event, x=st.integers(0, 5))
@@ -87,6 +90,12 @@ OTHERS: st.SearchStrategy[Stimulus] = st.one_of(
     st.builds(LinkDown, st.just(A)),
     st.just(TimerFired("acknowledgements")),
     st.builds(Received, st.just(BrokerId("stranger")), MESSAGES),
+    st.just(LinkUp(C)),
+    st.builds(
+        Received,
+        st.just(C),
+        st.builds(Publish, st.just(PublicationId("e")), st.just(AdvertisementId("C:1:1")), _EVENTS),
+    ),
 )
 
 
@@ -115,14 +124,22 @@ def test_whatever_a_neighbour_says(policy, stimuli):
     handle(LinkUp(A))
     handle(LinkUp(C))
     handle(Received(C, Synchronised("advertisements")))
+    handle(Received(C, Advertise(1, AdvertisementId("C:1:1"), TRUE)))
+    handle(Received(C, Subscribe(SubscriptionId("C:1:2"), TRUE)))
     handle(ClientAdvertises(PAT, "all", TRUE))
-    handle(ClientSubscribes(PAT, "all", TRUE))
+    handle(ClientSubscribes(PAT, "one", tree("x = 1")))
+    # A has kept to the rules so far. Where removals are incremental, its first subscription
+    # lives on towards C as a ghost, and quenches the second.
+    handle(Received(A, Subscribe(SubscriptionId("A:1:1"), tree("x between 0 and 4"))))
+    handle(Received(A, Subscribe(SubscriptionId("A:1:2"), tree("x between 2 and 3"))))
+    ends_here = (PruningDistance(AdvertisementId("C:1:1"), 0),)
+    handle(Received(A, Unsubscribe(1, SubscriptionId("A:1:1"), ends_here)))
     for stimulus in stimuli:
         handle(stimulus)
     # Clients here are served as before, and so is the neighbour that keeps to the rules.
     effects = handle(ClientPublishes(PAT, PublicationId("last"), Event(x=1)))
     served = [each for each in effects if isinstance(each, Deliver) and each.client == PAT]
-    assert [each.subscriptions for each in served] == [("all",)]
+    assert [each.subscriptions for each in served] == [("one",)]
     event = Publish(PublicationId("from C"), AdvertisementId("C:1:1"), Event(x=1))
     served = [each for each in handle(Received(C, event)) if isinstance(each, Deliver)]
     assert PAT in [each.client for each in served]

@@ -158,6 +158,24 @@ def test_an_acknowledgement_of_what_was_never_sent_is_not_believed():
     assert end.acknowledged == 1
 
 
+def test_what_waits_for_the_window_cannot_have_arrived():
+    end = joined()
+    for number in range(5):
+        end.handle(Offer(Acknowledge(number)), now=0)
+    assert end.handle(Arrived(Receipt(9, 7, 10**9)), now=0) == [
+        Transmit(Data(7, 9, 4, Acknowledge(3))),
+        Transmit(Data(7, 9, 5, Acknowledge(4))),
+    ]
+    # What was under way when the connection broke may have arrived, and no more.
+    end.handle(Offer(Acknowledge(5)), now=0)
+    end.handle(Offer(Acknowledge(6)), now=0)
+    end.handle(Disconnected(), now=1)
+    end.handle(Connected(), now=1)
+    end.handle(Arrived(Hello(9, 7, 10**9, is_answer=True)), now=1)
+    end.validate()
+    assert list(end.waiting) == [Acknowledge(6)]
+
+
 class Links(RuleBasedStateMachine):
     """Two ends and everything that can go wrong between them."""
 

@@ -17,6 +17,8 @@ def advertised(state: State, link: BrokerId, message: Advertise) -> None:
     operation = acknowledging.new_operation(state, link=link, number=message.number)
     if state.is_own_id(message.advertisement):
         state.complain(link, f"the advertisement {message.advertisement} has an id of this broker")
+    elif (owner := state.rival(link, message.advertisement)) is not None:
+        state.complain(link, f"the advertisement {message.advertisement} has an id of {owner}")
     elif known is None:
         entry = Entry(message.advertisement, form, state.next_order(), link=link)
         install(state, entry, operation)

@@ -145,7 +145,7 @@ def _received(state: State, stimulus: Received) -> None:
 
 
 _MESSAGES: Final[dict[type[Message], Callable[[State, BrokerId, Any], None]]] = {
-    Publish: publishing.route,
+    Publish: publishing.published,
     Subscribe: subscribing.subscribed,
     Unsubscribe: subscribing.unsubscribed,
     Acknowledge: acknowledging.acknowledged,

@@ -10,119 +10,14 @@ With 2,100 filters `group = 7 and x between l and l + w` beside `group = 7`, a q
 some 60 blocks and one or two filters.
 """
 
-from bisect import bisect_left, bisect_right, insort
-from collections.abc import Hashable, Iterator
-from typing import Final, Generic, Protocol, TypeVar
+from collections.abc import Iterator
+from typing import Final, Generic
 
 from boolcast.algebra.cuts import Cut
-from boolcast.routing.forms import Bounds, Form
-
-_BLOCK: Final = 24
-"""A block is split at twice this size: few rows to look at against few blocks to pass over."""
-
-
-class Stored(Hashable, Protocol):
-    """What the index holds: something with a form and a number of its own."""
-
-    @property
-    def form(self) -> Form: ...
-
-    @property
-    def order(self) -> int: ...
-
-
-T = TypeVar("T", bound=Stored)
-
-Row = tuple[Cut, int, Cut, T]
-"""Low bound, order, high bound, what is stored; rows sort by the first two."""
-
-
-class _Block(Generic[T]):
-    """Some rows, sorted, with the least and the greatest of their high bounds."""
-
-    __slots__ = ("greatest", "least", "rows")
-
-    def __init__(self, rows: list[Row[T]]) -> None:
-        self.rows = rows
-        self.measure()
-
-    def measure(self) -> None:
-        highs = [row[2] for row in self.rows]
-        self.least, self.greatest = min(highs), max(highs)
-
-
-class Spans(Generic[T]):
-    """Intervals that are asked for those that hold a given one, or lie within it."""
-
-    def __init__(self) -> None:
-        self._blocks: list[_Block[T]] = []
-        self._firsts: list[tuple[Cut, int]] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._blocks)
-
-    def __iter__(self) -> Iterator[T]:
-        for block in self._blocks:
-            for row in block.rows:
-                yield row[3]
-
-    def add(self, low: Cut, high: Cut, stored: T) -> None:
-        row: Row[T] = (low, stored.order, high, stored)
-        if not self._blocks:
-            self._blocks.append(_Block([row]))
-            self._firsts.append(row[:2])
-            return
-        place = max(bisect_right(self._firsts, row[:2]) - 1, 0)
-        block = self._blocks[place]
-        insort(block.rows, row, key=_key)
-        if len(block.rows) >= 2 * _BLOCK:
-            self._blocks.insert(place + 1, _Block(block.rows[_BLOCK:]))
-            self._firsts.insert(place + 1, block.rows[_BLOCK][:2])
-            del block.rows[_BLOCK:]
-            block.measure()
-        else:
-            block.least, block.greatest = min(block.least, high), max(block.greatest, high)
-        self._firsts[place] = block.rows[0][:2]
-
-    def remove(self, low: Cut, stored: T) -> None:
-        key = (low, stored.order)
-        place = bisect_right(self._firsts, key) - 1
-        block = self._blocks[place]
-        del block.rows[bisect_left(block.rows, key, key=_key)]
-        if block.rows:
-            block.measure()
-            self._firsts[place] = block.rows[0][:2]
-        else:
-            del self._blocks[place], self._firsts[place]
-
-    def holding(self, low: Cut, high: Cut) -> Iterator[T]:
-        """What is stored with an interval that includes this one."""
-        for first, block in zip(self._firsts, self._blocks, strict=True):
-            if low < first[0]:
-                return
-            if block.greatest >= high:
-                for row in block.rows:
-                    if low < row[0]:
-                        return
-                    if high <= row[2]:
-                        yield row[3]
-
-    def within(self, low: Cut, high: Cut) -> Iterator[T]:
-        """What is stored with an interval that this one includes."""
-        place = max(bisect_left(self._firsts, (low, -1)) - 1, 0)
-        for index in range(place, len(self._blocks)):
-            block = self._blocks[index]
-            if high <= block.rows[0][0]:
-                return
-            if block.least <= high:
-                for row in block.rows:
-                    if low <= row[0] and row[2] <= high:
-                        yield row[3]
-
-
-def _key(row: Row[T]) -> tuple[Cut, int]:
-    return row[:2]
-
+from boolcast.routing.forms import Bounds, Form, may_cover
+from boolcast.routing.needles import Needles, Texts
+from boolcast.routing.samples import Accesses, Samples, placed, shortest
+from boolcast.routing.spans import Spans, Stored, T
 
 _NO_CUT: Final[Cut] = ()
 
@@ -256,66 +151,107 @@ class _Index(Generic[T]):
 class Candidates(Generic[T]):
     """An index of forms, asked for those that may cover a form and those that it may cover.
 
-    A filter such as `title = 'Emma' or author = 'Austen'` has no range, since neither attribute
-    is constrained in all it accepts. It covers another only if it accepts that one's sample, so
-    it is kept by its alternatives and found by the sample; and what it covers is found among
-    the samples, which are indexed once they are needed.
+    What has alternatives (`routing.alternatives`) is better known by them than by its ranges. It
+    covers another only if it accepts that one's samples, so it is found by these; and what it
+    covers is found among the samples, which are indexed once they are needed. The same goes for
+    what asks for a piece of text (`routing.needles`).
     """
 
     def __init__(self) -> None:
         self._ranges: _Index[T] = _Index()
-        self._alternatives: _Index[T] = _Index()
-        self._samples: _Index[T] | None = None
-        self._stored: dict[T, Bounds | None] = {}
-        """Everything, with the sample by which it is indexed."""
+        self._ranges_of_split: _Index[T] = _Index()
+        """Of what has alternatives: needed only to find what others cover."""
+        self._accesses: Accesses[T] = Accesses()
+        self._needles: Needles[T] = Needles()
+        self._samples: Samples[T] | None = None
+        self._texts: Texts[T] | None = None
+        self._stored: dict[T, None] = {}
+        self._inexact = 0
+        """How many of them are more than their ranges: with none, nobody needs samples."""
 
     def add(self, stored: T) -> None:
         """Take something up; its order must be its own."""
-        if not stored.form.alternatives:
-            self._ranges.add(stored.form, stored)
-        for bounds in stored.form.alternatives:
-            self._alternatives.add(bounds, stored)
-        self._stored[stored] = None if self._samples is None else self._add_sample(stored)
+        form = stored.form
+        if form.options or form.needle:
+            self._ranges_of_split.add(form, stored)
+            (self._accesses if form.options else self._needles).add(stored)
+        else:
+            self._ranges.add(form, stored)
+        self._stored[stored] = None
+        self._inexact += not form.is_exact
+        if self._samples is not None:
+            self._samples.add(stored)
+        if self._texts is not None:
+            self._texts.add(stored)
 
     def remove(self, stored: T) -> None:
         """Forget something that was added."""
-        if not stored.form.alternatives:
-            self._ranges.remove(stored.form, stored)
-        for bounds in stored.form.alternatives:
-            self._alternatives.remove(bounds, stored)
-        sample = self._stored.pop(stored)
-        if self._samples is not None and sample is not None:
-            self._samples.remove(sample, stored)
+        form = stored.form
+        if form.options or form.needle:
+            self._ranges_of_split.remove(form, stored)
+            (self._accesses if form.options else self._needles).remove(stored)
+        else:
+            self._ranges.remove(form, stored)
+        del self._stored[stored]
+        self._inexact -= not form.is_exact
+        if self._samples is not None:
+            self._samples.remove(stored)
+        if self._texts is not None:
+            self._texts.remove(stored)
 
     def covering(self, form: Form) -> list[T]:
         """Whatever may cover the form, in the order of their numbers."""
         found = list(self._ranges.covering(form))
-        if self._alternatives:
-            found += self._alternatives.covering(_sample_of(form))
+        if self._accesses:
+            places = placed(form.samples)
+            found += (
+                shortest([self._accesses.at(each) for each in places]) if places else self._accesses
+            )
+        if self._needles:
+            samples = form.samples
+            found += (
+                shortest([self._needles.at(each) for each in samples]) if samples else self._needles
+            )
+        if self._inexact or not form.is_exact:
+            found = [
+                each for each in found if _is_settled(each.form, form) or may_cover(each.form, form)
+            ]
         return _in_order(found)
 
     def covered(self, form: Form) -> list[T]:
         """Whatever the form may cover, in the order of their numbers."""
-        if not form.alternatives:
-            return _in_order(list(self._ranges.covered(form)))
+        if form.options:
+            found = list(self._sampled().within(form.options))
+        elif form.needle:
+            found = self._with_texts().holding(form.needle)
+        else:
+            found = list(self._ranges.covered(form))
+            if self._ranges_of_split:
+                found += self._ranges_of_split.covered(form)
+        if self._inexact or not form.is_exact:
+            found = [
+                each for each in found if _is_settled(form, each.form) or may_cover(form, each.form)
+            ]
+        return _in_order(found)
+
+    def _sampled(self) -> Samples[T]:
         if self._samples is None:
-            self._samples = _Index()
+            self._samples = Samples()
             for stored in self._stored:
-                self._stored[stored] = self._add_sample(stored)
-        return _in_order(
-            [each for bounds in form.alternatives for each in self._samples.covered(bounds)]
-        )
+                self._samples.add(stored)
+        return self._samples
 
-    def _add_sample(self, stored: T) -> Bounds:
-        assert self._samples is not None
-        sample = _sample_of(stored.form)
-        self._samples.add(sample, stored)
-        return sample
+    def _with_texts(self) -> Texts[T]:
+        if self._texts is None:
+            self._texts = Texts()
+            for stored in self._stored:
+                self._texts.add(stored)
+        return self._texts
 
 
-def _sample_of(form: Form) -> Bounds:
-    samples = form.samples
-    return Bounds.of_event(samples[0]) if samples else Bounds({})
+def _is_settled(general: Form, specific: Form) -> bool:
+    """True if their ranges say it all, and no sample need be found."""
+    return general.is_exact and specific.is_exact
 
 
 def _first(attributes: frozenset[str]) -> str:

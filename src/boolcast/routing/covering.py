@@ -22,9 +22,6 @@ class Told(Protocol):
     def forwarded(self) -> list[str]:
         """What the neighbour is told, by id."""
 
-    def is_forwarded(self, name: str) -> bool:
-        """True if the neighbour is told of this one."""
-
     def quenches(self, name: str) -> bool:
         """True if something is not told because this one is."""
 
@@ -58,9 +55,6 @@ class ToldAll:
 
     def forwarded(self) -> list[str]:
         return list(self._names)
-
-    def is_forwarded(self, name: str) -> bool:
-        return name in self._names
 
     def quenches(self, name: str) -> bool:  # noqa: ARG002 - nothing ever does
         return False

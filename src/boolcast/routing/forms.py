@@ -14,19 +14,28 @@ fails brings another.
 """
 
 import math
-from typing import Final, assert_never, cast
+from itertools import islice, zip_longest
+from typing import Final, cast
 from weakref import WeakValueDictionary
 
 from boolcast.algebra import covers, overlaps
 from boolcast.algebra import cuts as ordered
 from boolcast.algebra.conjunctions import leaves
-from boolcast.algebra.cuts import Cut, Cuts
+from boolcast.algebra.cuts import Cut
 from boolcast.algebra.value_sets import meaning
 from boolcast.filters.evaluation import is_so
-from boolcast.filters.expressions import TRUE, And, Constant, Filter, Leaf, Node, Not, Or
-from boolcast.filters.negation import complement
+from boolcast.filters.expressions import TRUE, Filter, Node, Not
 from boolcast.model.events import Event
 from boolcast.model.values import Opaque
+from boolcast.routing.alternatives import (
+    Alternative,
+    Ranges,
+    needle_of,
+    options,
+    ranges_of,
+    share,
+    span_of,
+)
 
 PROOF_BUDGET: Final = 5_000
 """Steps of one proof. A broker asks often, and a filter that takes longer is just forwarded."""
@@ -34,12 +43,14 @@ PROOF_BUDGET: Final = 5_000
 _PROOFS_KEPT: Final = 1_000_000
 """How many answers are remembered; then all are forgotten."""
 
-_SAMPLES: Final = 4
+_ANYWHERE: Final[tuple[Node, ...]] = (TRUE,)
+"""Where samples are looked for; one object for all, since there are many forms to collect."""
+
+_FIRST_SAMPLES: Final = 3
+"""How many events are looked for at first, in different alternatives."""
+
+_SAMPLES: Final = 6
 """How many events a form remembers at most."""
-
-_END: Final[Cut] = (ordered.TIMESTAMP + 1,)
-
-Ranges = dict[str, Cuts]
 
 
 class Bounds:
@@ -66,39 +77,59 @@ class Bounds:
 class Form(Bounds):
     """A filter, what is quickly seen of it, and a number that it alone has.
 
-    `is_never`: no event can be accepted. `is_exact`: the filter is its ranges. `alternatives`: a
-    filter without ranges accepts only what lies within one of these; there may be none of them.
+    `is_never`: no event can be accepted. `is_exact`: the filter is its ranges. `options`: of
+    each the filter accepts only what lies within one of its bounds. There are none where the ranges
+    say as much. `needle`: an attribute and a text that it must contain, if nothing tells more.
     """
 
     __slots__ = (
         "__weakref__",
+        "_parts",
+        "_refused",
         "_samples",
-        "alternatives",
         "filter",
         "is_exact",
         "is_never",
+        "needle",
         "number",
+        "options",
         "ranges",
     )
 
     def __init__(self, filter: Node, number: int) -> None:
-        ranges = _ranges(filter, negated=False)
-        super().__init__({name: _span(cuts) for name, cuts in (ranges or {}).items()})
+        ranges = ranges_of(filter)
+        super().__init__(_spans(ranges or {}))
         self.filter = filter
         self.number = number
         self.is_never = ranges is None
         self.ranges: Ranges = ranges or {}
         self.is_exact = _is_exact(filter)
-        self.alternatives = () if ranges or ranges is None else _alternatives(filter)
+        self.options: tuple[tuple[Bounds, ...], ...] = ()
+        self.needle = None if self.is_exact or self.points else needle_of(filter)
+        self._parts = _ANYWHERE
+        if not self.is_exact and ranges is not None and (found := _useful(filter, ranges)):
+            self.options = tuple(
+                tuple(Bounds(_spans(each.ranges)) for each in option) for option in found
+            )
+            self._parts = _parts(found)
         self._samples: list[Event] | None = None
+        self._refused: list[Event] | None = None
 
     @property
     def samples(self) -> list[Event]:
-        """Some events that the filter accepts; none if none was found in time."""
+        """Some events that the filter accepts, as different as may be; none if none was found."""
         if self._samples is None:
-            found = overlaps(self.filter, TRUE, budget=PROOF_BUDGET).witness
-            self._samples = [] if found is None else [found]
+            found = (overlaps(self.filter, part, budget=PROOF_BUDGET) for part in self._parts)
+            self._samples = [each.witness for each in found if each.witness is not None]
         return self._samples
+
+    @property
+    def refused(self) -> list[Event]:
+        """An event that the negation of the filter accepts, if there is one."""
+        if self._refused is None:
+            found = overlaps(Not(self.filter), TRUE, budget=PROOF_BUDGET).witness
+            self._refused = [] if found is None else [found]
+        return self._refused
 
 
 class Forms:
@@ -152,9 +183,9 @@ class Forms:
         return answer
 
     def _prove_covering(self, general: Form, specific: Form) -> bool:
-        samples = specific.samples
-        if not all(is_so(general.filter, event, True) for event in samples):
+        if not may_cover(general, specific):
             return False
+        samples = specific.samples
         self.proofs += 1
         verdict = covers(general.filter, specific.filter, budget=PROOF_BUDGET)
         if verdict.witness is not None and len(samples) < _SAMPLES:
@@ -181,23 +212,43 @@ class Forms:
         return answer
 
 
+def may_cover(general: Form, specific: Form) -> bool:
+    """False only if an event is known that `specific` accepts and `general` does not."""
+    return all(is_so(general.filter, event, True) for event in specific.samples) and not any(
+        is_so(specific.filter, event, True) for event in general.refused
+    )
+
+
 def _limit(answers: dict[tuple[int, int], bool]) -> None:
     if len(answers) > _PROOFS_KEPT:
         answers.clear()
 
 
-def _alternatives(filter: Node) -> tuple[Bounds, ...]:
-    """The bounds of the parts of an OR; none if there is a part without bounds."""
-    if not isinstance(filter, Or):
-        return ()
-    parts = [_ranges(child, negated=False) for child in filter.children]
-    if any(part == {} for part in parts):
-        return ()
-    return tuple(
-        Bounds({name: _span(cuts) for name, cuts in part.items()})
-        for part in parts
-        if part is not None
-    )
+def _useful(filter: Node, ranges: Ranges) -> list[list[Alternative]]:
+    """The options of a filter by which it may be better known than by its ranges."""
+    most = share(ranges) / 2
+    return [
+        option
+        for option in options(filter)
+        if all(_has_bounds(each.ranges) for each in option)
+        and sum(share(each.ranges) for each in option) < most
+    ]
+
+
+def _parts(found: list[list[Alternative]]) -> tuple[Node, ...]:
+    """Parts of the filter to look for samples in: some of each option."""
+    rows = zip_longest(*([each.part for each in option] for option in found))
+    parts = dict.fromkeys(part for row in rows for part in row if part is not None)
+    return tuple(islice(parts, _FIRST_SAMPLES))
+
+
+def _has_bounds(ranges: Ranges) -> bool:
+    """True if an attribute is there in every event within the ranges."""
+    return any(cuts[0] != (ordered.MISSING,) for cuts in ranges.values())
+
+
+def _spans(ranges: Ranges) -> dict[str, tuple[Cut, Cut]]:
+    return {name: span_of(cuts) for name, cuts in ranges.items()}
 
 
 def _is_exact(filter: Filter) -> bool:
@@ -206,55 +257,3 @@ def _is_exact(filter: Filter) -> bool:
         return False
     meanings = [meaning(leaf) for leaf in found]
     return not any(each.variable.is_residual or each.inside.literals for each in meanings)
-
-
-def _ranges(node: Node, *, negated: bool) -> Ranges | None:
-    """The ranges of the filter or of its negation; None if no event can be accepted."""
-    match node:
-        case Constant(value):
-            return {} if value is not negated else None
-        case Not(child):
-            return _ranges(child, negated=not negated)
-        case And(children) | Or(children):
-            parts = [_ranges(child, negated=negated) for child in children]
-            return _within_all(parts) if isinstance(node, And) is not negated else _spanned(parts)
-        case _:
-            return _of_leaf(complement(node) if negated else node)
-    assert_never(node)
-
-
-def _of_leaf(leaf: Leaf) -> Ranges | None:
-    variable, inside, _ = meaning(leaf)
-    if variable.is_residual:
-        return {}
-    return {variable.name: inside.cuts} if inside.cuts else None
-
-
-def _within_all(parts: list[Ranges | None]) -> Ranges | None:
-    result: Ranges = {}
-    for part in parts:
-        if part is None:
-            return None
-        for name, cuts in part.items():
-            known = result.get(name)
-            narrowed = cuts if known is None else ordered.intersect(known, cuts)
-            if not narrowed:
-                return None
-            result[name] = narrowed
-    return result
-
-
-def _spanned(parts: list[Ranges | None]) -> Ranges | None:
-    possible = [part for part in parts if part is not None]
-    if not possible:
-        return None
-    result = possible[0]
-    for part in possible[1:]:
-        result = {
-            name: ordered.unite(cuts, part[name]) for name, cuts in result.items() if name in part
-        }
-    return result
-
-
-def _span(cuts: Cuts) -> tuple[Cut, Cut]:
-    return cuts[0], (cuts[-1] if len(cuts) % 2 == 0 else _END)

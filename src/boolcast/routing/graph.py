@@ -71,11 +71,6 @@ class RelationGraph:
         """What the neighbour is told, by id."""
         return [node.leader for node in self.roots]
 
-    def is_forwarded(self, name: str) -> bool:
-        """True if the neighbour is told of this one."""
-        node = self.nodes[name]
-        return node.parent is None and node.leader == name
-
     def quenches(self, name: str) -> bool:
         """True if something else is not told because this one is; it must be forwarded."""
         node = self.nodes[name]

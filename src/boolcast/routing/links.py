@@ -124,6 +124,8 @@ class LinkEnd:
         self._early: dict[int, Message] = {}
         self._transmitted = 0
         """How many of those that wait are under way."""
+        self._given = 0
+        """The last number given to a message that may have arrived: connections come and go."""
         self._heard_at = 0.0
         self._timer_at: float | None = None
         self._now = 0.0
@@ -149,6 +151,8 @@ class LinkEnd:
             assert not isinstance(message, LinkState)
             end.waiting.append(message)
             number += 1
+        # How much of it went out is not kept.
+        end._given = number - 1
         return end
 
     def handle(self, stimulus: LinkStimulus, *, now: float) -> list[LinkEffect]:
@@ -161,6 +165,8 @@ class LinkEnd:
     def validate(self) -> None:
         """Assert what holds between the steps."""
         assert 0 <= self._transmitted <= min(len(self.waiting), self.configuration.window)
+        under_way, waiting = self._transmitted, len(self.waiting)
+        assert under_way <= self._given - self.acknowledged <= waiting
         assert not self._effects
         assert all(number > self.received + 1 for number in self._early)
         assert self.is_connected or not self.is_established
@@ -204,7 +210,7 @@ class LinkEnd:
         for place in range(len(self.waiting)):
             self._forget_message(self.acknowledged + 1 + place)
         self.peer = peer
-        self.received = self.acknowledged = self._transmitted = 0
+        self.received = self.acknowledged = self._transmitted = self._given = 0
         self._early.clear()
         self.waiting = deque(
             replace(each, everywhere=True) for each in self.waiting if isinstance(each, Publish)
@@ -234,7 +240,7 @@ class LinkEnd:
 
     def _acknowledge(self, received: int) -> None:
         """Let go of what has arrived; a number that was never given is not believed."""
-        done = min(received - self.acknowledged, len(self.waiting))
+        done = min(received, self._given) - self.acknowledged
         if done <= 0:
             return
         for _ in range(done):
@@ -258,6 +264,7 @@ class LinkEnd:
             for place in range(self._transmitted, end):
                 self._transmit(place)
             self._transmitted = end
+            self._given = max(self._given, self.acknowledged + end)
         if self._transmitted:
             self._arm()
 

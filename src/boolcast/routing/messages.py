@@ -1,6 +1,7 @@
 """What brokers tell each other (F6): one tagged union, the same in memory and on the wire.
 
-A link carries them in order, without loss or repetition (`routing.links`).
+A link carries them in order, without loss or repetition (`routing.links`). `routing.encoding`
+writes and reads the bytes.
 """
 
 from typing import Literal

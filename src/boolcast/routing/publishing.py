@@ -32,6 +32,25 @@ def client_publishes(state: State, stimulus: ClientPublishes) -> None:
     state.effects.append(Refuse(stimulus.client, UnadvertisedError(stimulus.publication)))
 
 
+def published(state: State, link: BrokerId, message: Publish) -> None:
+    """A neighbour sends an event on; one that cannot come from there goes nowhere.
+
+    That its advertisement accepts it is not asked again: the publisher's broker has seen to that.
+    """
+    known = state.advertisements.get(message.advertisement)
+    if known is not None and known.link == link:
+        route(state, link, message)
+    elif state.is_own_id(message.advertisement):
+        state.complain(link, f"the event {message.publication} has an id of this broker")
+    elif (owner := state.rival(link, message.advertisement)) is not None:
+        state.complain(link, f"the event {message.publication} has an id of {owner}")
+    elif known is not None:
+        state.complain(link, f"the advertisement {message.advertisement} came from elsewhere")
+    else:
+        # One that is covered, or flooding, or gone by now: not every advertisement is known here.
+        route(state, link, message)
+
+
 def route(state: State, origin: BrokerId | None, message: Publish) -> None:
     """Forward and deliver an event that came over a link, or from a client here."""
     state.events += 1

@@ -6,7 +6,7 @@ from typing import assert_never
 from boolcast.filters.expressions import Filter
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.mergers import Merger
-from boolcast.routing import advertising, subscribing
+from boolcast.routing import synchronising
 from boolcast.routing.neighbours import Forwarded
 from boolcast.routing.records import (
     AdvertisementRecord,
@@ -65,7 +65,9 @@ def restore(state: State, records: Iterable[Record]) -> None:
     for entry in entries:
         if isinstance(entry, SubscriptionRecord) and entry.constituents:
             _restore_merger(state, entry)
-    _quench(state)
+    # Put what neighbours must know and were not told below what they were told.
+    for neighbour in state.others(None):
+        synchronising.tell_all(state, neighbour)
 
 
 def _restore_link(state: State, record: LinkRecord) -> None:
@@ -92,8 +94,28 @@ def _restore_operation(state: State, record: OperationRecord) -> None:
 def _restore_entry(
     state: State, record: AdvertisementRecord | SubscriptionRecord, merged: Set[SubscriptionId]
 ) -> None:
+    match record:
+        case AdvertisementRecord():
+            entry = _entry(state, record.advertisement, record)
+            state.advertisements.add(entry)
+            state.propagation.add_advertisement(entry)
+        case SubscriptionRecord():
+            entry = _entry(state, record.subscription, record)
+            if record.sent is not None:
+                entry.sent = state.form(record.sent)
+            if record.subscription in merged:
+                state.constituents.add(entry)
+            else:
+                state.take_up(entry)
+        case _:
+            assert_never(record)
+
+
+def _entry(
+    state: State, identifier: str, record: AdvertisementRecord | SubscriptionRecord
+) -> Entry:
     entry = Entry(
-        record.subscription if isinstance(record, SubscriptionRecord) else record.advertisement,
+        identifier,
         state.form(record.filter),
         record.order,
         link=record.link,
@@ -101,16 +123,7 @@ def _restore_entry(
         name=record.name,
     )
     entry.is_stale = record.is_stale
-    if not isinstance(record, SubscriptionRecord):
-        state.advertisements.add(entry)
-        state.propagation.add_advertisement(entry)
-        return
-    if record.sent is not None:
-        entry.sent = state.form(record.sent)
-    if record.subscription in merged:
-        state.constituents.add(entry)
-        return
-    state.take_up(entry)
+    return entry
 
 
 def _restore_merger(state: State, record: SubscriptionRecord) -> None:
@@ -127,24 +140,3 @@ def _restore_merger(state: State, record: SubscriptionRecord) -> None:
             operations=0,
         )
     )
-
-
-def _quench(state: State) -> None:
-    """Put what neighbours must know and were not told below what they were told."""
-    for neighbour in state.others(None):
-        if state.propagation.sends_advertisements:
-            told = neighbour.advertisements
-            changes = [
-                told.insert(entry.id, entry.form)
-                for entry in state.advertisements
-                if entry.link != neighbour.link and entry.id not in told
-            ]
-            advertising.tell(state, neighbour, subscribing.net(changes))
-        changes = [
-            neighbour.subscriptions.insert(entry.id, entry.sent)
-            for entry in state.subscriptions
-            if entry.link != neighbour.link
-            and entry.id not in neighbour.subscriptions
-            and state.propagation.is_needed(entry.form, neighbour.link)
-        ]
-        subscribing.tell(state, neighbour, subscribing.net(changes))

@@ -160,7 +160,21 @@ class State:
 
         In a tree what a broker said never comes back to it.
         """
-        return identifier.rpartition(":")[0].rpartition(":")[0] == self.broker
+        return _maker(identifier) == self.broker
+
+    def rival(self, link: BrokerId, identifier: str) -> BrokerId | None:
+        """The neighbour that gave this id, if not the one at the link: it is not theirs to use.
+
+        An id of a broker further off is believed from wherever it comes first, because nothing
+        here tells behind which link that broker is.
+        """
+        maker = BrokerId(_maker(identifier))
+        return maker if maker != link and maker in self.neighbours else None
+
+    def is_ghost(self, subscription: str) -> bool:
+        """True if nobody asks for it any more and a neighbour was left with it (P4-B6)."""
+        held = (each.forwarded.get(subscription) for each in self.neighbours.values())
+        return any(each is not None and each.is_ghost for each in held)
 
     def take_up(self, entry: Entry) -> None:
         """Match a subscription from now on."""
@@ -211,3 +225,8 @@ class State:
     def form(self, filter: Filter) -> Form:
         """The form of a filter."""
         return self.forms.of(filter)
+
+
+def _maker(identifier: str) -> str:
+    """The broker that gave an id; it is part of it (decision 20)."""
+    return identifier.rpartition(":")[0].rpartition(":")[0]

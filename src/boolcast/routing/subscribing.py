@@ -23,6 +23,10 @@ def subscribed(state: State, link: BrokerId, message: Subscribe) -> None:
     known = state.known(message.subscription)
     if state.is_own_id(message.subscription):
         state.complain(link, f"the subscription {message.subscription} has an id of this broker")
+    elif (owner := state.rival(link, message.subscription)) is not None:
+        state.complain(link, f"the subscription {message.subscription} has an id of {owner}")
+    elif known is None and state.is_ghost(message.subscription):
+        state.complain(link, f"the subscription {message.subscription} was taken back before")
     elif known is None:
         install(state, Entry(message.subscription, form, state.next_order(), link=link))
     elif known.link != link:

@@ -49,7 +49,7 @@ def link_up(state: State, stimulus: LinkUp) -> None:
     for entry in _repeatable(state, stimulus.link):
         entry.is_stale = True
         keep_subscription(state, entry)
-    _tell_all(state, neighbour)
+    tell_all(state, neighbour)
     keep_link(state, neighbour)
     _proceed(state)
 
@@ -85,19 +85,22 @@ def _repeatable(state: State, link: BrokerId) -> list[Entry]:
     )
 
 
-def _tell_all(state: State, neighbour: Neighbour) -> None:
+def tell_all(state: State, neighbour: Neighbour) -> None:
+    """Tell a neighbour what it must know and was not told, unless that is covered."""
     if state.propagation.sends_advertisements:
         told = neighbour.advertisements
         changes = [
             told.insert(entry.id, entry.form)
             for entry in state.advertisements
-            if entry.link != neighbour.link
+            if entry.link != neighbour.link and entry.id not in told
         ]
         advertising.tell(state, neighbour, subscribing.net(changes))
     changes = [
         neighbour.subscriptions.insert(entry.id, entry.sent)
         for entry in state.subscriptions
-        if entry.link != neighbour.link and state.propagation.is_needed(entry.form, neighbour.link)
+        if entry.link != neighbour.link
+        and entry.id not in neighbour.subscriptions
+        and state.propagation.is_needed(entry.form, neighbour.link)
     ]
     subscribing.tell(state, neighbour, subscribing.net(changes))
 
