@@ -4,11 +4,21 @@ from unittest.mock import patch
 
 import pytest
 
+from boolcast.errors import UnadvertisedError
 from boolcast.routing import advertising, subscribing, synchronising
+from boolcast.routing.broker import Broker
+from boolcast.routing.effects import Confirm, Deliver, Effect, Refuse
 from boolcast.routing.graph import Change, RelationGraph
 from boolcast.routing.links import LinkEnd
 from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
 from boolcast.routing.neighbours import Neighbour
+from boolcast.routing.stimuli import (
+    ClientPublishes,
+    ClientSubscribes,
+    ClientUnsubscribes,
+    Received,
+    Stimulus,
+)
 from boolcast.routing.unsubscription import Separately
 from boolcast.simulation.plans import Plan
 from boolcast.simulation.runs import outcome_of
@@ -50,6 +60,52 @@ def keep_held_up_events_to_themselves(self: LinkEnd, peer: int) -> None:
 BEGIN_ANEW = LinkEnd._begin_anew
 
 
+HANDLE = Broker.handle
+
+
+def ignore_unsubscriptions(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    return [] if type(stimulus) is ClientUnsubscribes else HANDLE(self, stimulus, now=now)
+
+
+def ignore_unsubscriptions_and_say_otherwise(
+    self: Broker, stimulus: Stimulus, *, now: float
+) -> list[Effect]:
+    if type(stimulus) is ClientUnsubscribes:
+        return [Confirm(stimulus.client, stimulus.subscription)]
+    return HANDLE(self, stimulus, now=now)
+
+
+def never_confirm(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    effects = HANDLE(self, stimulus, now=now)
+    return [effect for effect in effects if type(effect) is not Confirm]
+
+
+def refuse_by_turns(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    if type(stimulus) is ClientPublishes and stimulus.publication[-1] in "13579":
+        return [Refuse(stimulus.client, UnadvertisedError(stimulus.publication))]
+    return HANDLE(self, stimulus, now=now)
+
+
+def refuse_nothing(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    effects = HANDLE(self, stimulus, now=now)
+    return [effect for effect in effects if type(effect) is not Refuse]
+
+
+def replay_old_events(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    """Give a new subscription the last event that it accepts, however old."""
+    effects = HANDLE(self, stimulus, now=now)
+    old = self.__dict__.setdefault("old", [])
+    if type(stimulus) is ClientPublishes:
+        old.append(stimulus)
+    elif type(stimulus) is Received and type(stimulus.message) is Publish:
+        old.append(stimulus.message)
+    elif type(stimulus) is ClientSubscribes:
+        client, name = stimulus.client, stimulus.subscription
+        found = [each for each in old if stimulus.filter.accepts(each.event)][-1:]
+        effects += [Deliver(client, each.publication, each.event, (name,)) for each in found]
+    return effects
+
+
 @pytest.mark.parametrize(
     ("target", "name", "broken", "choice"),
     [
@@ -61,6 +117,12 @@ BEGIN_ANEW = LinkEnd._begin_anew
         (LinkEnd, "_arm", lambda self: None, {"faults": "loss"}),
         (synchronising, "_tell_all", lambda state, neighbour: None, {"faults": "amnesia"}),
         (advertising, "await_answers", lambda state, entry, operation: None, {}),
+        (Broker, "handle", ignore_unsubscriptions, {"faults": "none"}),
+        (Broker, "handle", ignore_unsubscriptions_and_say_otherwise, {"faults": "none"}),
+        (Broker, "handle", never_confirm, {}),
+        (Broker, "handle", refuse_by_turns, {}),
+        (Broker, "handle", refuse_nothing, {}),
+        (Broker, "handle", replay_old_events, {}),
         (subscribing, "keep_subscription", lambda state, entry: None, {"faults": "crash:8"}),
     ],
     ids=lambda value: getattr(value, "__name__", None),

@@ -62,7 +62,7 @@ class Run:
     ) -> None:
         self.plan = plan
         self.drawn: Drawn = draw(plan)
-        self.checker = Checker()
+        self.checker = Checker(seed=plan.seed)
         self.trace = Trace()
         self.metrics = None if looks is None else Metrics(self.drawn.topology)
         watching: list[Observer] = [self.checker, self.trace, *observers]
