@@ -6,9 +6,10 @@ import msgspec
 import pytest
 
 from boolcast.errors import BoolcastError, ConfigurationError, FileError, UsageError
+from boolcast.routing.configuration import Configuration
 from boolcast.simulation.combinations import combinations
 from boolcast.simulation.faults import KINDS, Cut, Fault
-from boolcast.simulation.plans import POLICIES, Plan, draw
+from boolcast.simulation.plans import POLICIES, Plan, draw, policies_of
 from boolcast.simulation.runs import describe, outcome_of
 from boolcast.simulation.scenarios import SCENARIOS, Load
 
@@ -42,6 +43,20 @@ def test_the_seed_draws_everything():
     assert set(kinds) == {"Cut", "Slow", "Clog", "Crash", "Pause"}
     assert {each.is_direct for each in drawn} == {True, False}
     assert any(each.wires.loss and each.wires.lateness for each in drawn)
+
+
+def test_seeds_in_a_row_go_through_all_policies():
+    drawn = Counter(policies_of(draw(Plan(seed=seed)).configuration) for seed in range(100))
+    assert set(drawn) == set(map(policies_of, combinations()))
+    assert min(drawn.values()) >= 100 // len(drawn)
+    assert policies_of(Configuration()) in drawn
+
+
+def test_what_policies_leave_open_is_drawn():
+    step = len(set(map(policies_of, combinations())))
+    drawn = [draw(Plan(seed=seed * step - 1, faults="none")).configuration for seed in range(1, 80)]
+    assert len(set(map(policies_of, drawn))) == 1
+    assert len(set(drawn)) == 16, "θ, slack and ghosts of the last, which is incremental"
 
 
 def test_all_legal_combinations():
