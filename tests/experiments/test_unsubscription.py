@@ -1,10 +1,14 @@
 """The experiments of P4 on unsubscription: their load, their checker, and a small run."""
 
+import os
+import signal
 from collections import Counter
 
 import numpy as np
 import pytest
 
+from boolcast.errors import WorkerError
+from boolcast.experiments import unsubscription
 from boolcast.experiments.unsubscription import (
     REDUCED,
     Part,
@@ -26,6 +30,17 @@ SMALL = Load(
 TINY = Load(
     roots=2, degree=80, unsubscriptions=1, warm_up_seconds=2.0, seconds_after=2.0, interval_ms=40.0
 )
+
+
+def die(setting: Setting, told: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_run_whose_process_dies_is_told(monkeypatch):
+    monkeypatch.setattr(unsubscription, "_run_apart", die)
+    with pytest.raises(WorkerError, match=r"x3-active.* ended with -9"):
+        reproduce([Setting(part="x3", policy="active", load=TINY, seed=1)])
 
 
 def test_the_network_is_the_papers():

@@ -54,6 +54,7 @@ class Played:
         self.run = Run(plan, observers=[self.deliveries, validation])
         if validates:
             validation.run = self.run
+        self.run.begin()
         self.outcome = self.run.finish()
 
     def settled(self) -> set[tuple[Subscriber, PublicationId]]:

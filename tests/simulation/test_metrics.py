@@ -115,6 +115,7 @@ def test_what_a_run_shows_over_time():
         seed=1, topology="tree:2x2", workload="groups", policy="active", faults="none", load=load
     )
     run = Run(plan, looks=4)
+    run.begin()
     outcome = run.finish()
     assert outcome.is_right
     assert run.metrics is not None

@@ -4,10 +4,10 @@ from unittest.mock import patch
 
 import pytest
 
-from boolcast.errors import UnadvertisedError
+from boolcast.errors import ProtocolError, UnadvertisedError
 from boolcast.routing import advertising, subscribing, synchronising
 from boolcast.routing.broker import Broker
-from boolcast.routing.effects import Confirm, Deliver, Effect, Refuse
+from boolcast.routing.effects import Complain, Confirm, Deliver, Effect, Refuse, Send
 from boolcast.routing.graph import Change, RelationGraph
 from boolcast.routing.links import LinkEnd
 from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
@@ -106,6 +106,12 @@ def replay_old_events(self: Broker, stimulus: Stimulus, *, now: float) -> list[E
     return effects
 
 
+def complain_of_all(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    effects = HANDLE(self, stimulus, now=now)
+    sent = [effect for effect in effects if type(effect) is Send]
+    return [*effects, *(Complain(each.link, ProtocolError("you!")) for each in sent)]
+
+
 @pytest.mark.parametrize(
     ("target", "name", "broken", "choice"),
     [
@@ -123,6 +129,7 @@ def replay_old_events(self: Broker, stimulus: Stimulus, *, now: float) -> list[E
         (Broker, "handle", refuse_by_turns, {}),
         (Broker, "handle", refuse_nothing, {}),
         (Broker, "handle", replay_old_events, {}),
+        (Broker, "handle", complain_of_all, {}),
         (subscribing, "keep_subscription", lambda state, entry: None, {"faults": "crash:8"}),
     ],
     ids=lambda value: getattr(value, "__name__", None),

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from boolcast.cli.output import counted, write, write_error, write_json
 from boolcast.cli.progress import shares
 from boolcast.cli.tables import QuietConsole, number, plain_table
+from boolcast.cli.termination import ended_by_sigterm
 from boolcast.errors import FileError
 from boolcast.simulation.metrics import Metrics, Summary
 from boolcast.simulation.plans import Plan, draw
@@ -37,11 +39,7 @@ def show(plan: Plan, *, output: str | None, plot: str | None, as_json: bool) -> 
     with shares("simulating") as progress:
         progress(0.0, "setting up")
         run = Run(plan, looks=_SLICES)
-        for slice_ in range(1, _SLICES + 1):
-            run.play(run.start + (run.end - run.start) * slice_ / _SLICES)
-            simulation = run.simulation
-            progress(slice_ / _SLICES, f"{simulation.now:,.1f} s, {simulation.messages:,} messages")
-        outcome = run.finish()
+        outcome = run.outcome(slices=_SLICES, tell=progress)
     assert run.metrics is not None
     report = Report(outcome, run.metrics.summary())
     if output is not None:
@@ -64,8 +62,9 @@ def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> 
     draw(replace(plan, seed=seeds[0]))  # What is wrong with the plan shows before cores start.
     plans = [replace(plan, seed=seed) for seed in seeds]
     done: list[Outcome] = []
-    with shares("seeds") as progress:
-        for outcome in outcomes(plans, cores=min(cores or os.cpu_count() or 1, len(plans))):
+    found = outcomes(plans, cores=min(cores or os.cpu_count() or 1, len(plans)))
+    with ended_by_sigterm(), shares("seeds") as progress, closing(found):
+        for outcome in found:
             done.append(outcome)
             progress(len(done) / len(plans), f"seed {outcome.seed}")
             if not outcome.is_right:
