@@ -35,6 +35,16 @@ def test_json_holds_the_same():
     assert report["summary"]["deliveries"]["p50"] <= report["summary"]["deliveries"]["p99"]
 
 
+def test_links_that_are_left_out_are_named(tmp_path):
+    path = tmp_path / "ring.json"
+    path.write_text('{"brokers": ["A", "B", "C"], "links": [["A", "B"], ["B", "C"], ["C", "A"]]}')
+    for words in (["--seed", "1"], ["--seeds", "1..1"]):
+        arguments = ("simulate", "-t", path, "-f", "none", *words)
+        assert "without 1 link that would close a cycle: B-C\n" in run(*arguments).output
+        (report,) = run(*arguments, "--json").json
+        assert report.get("outcome", report)["left_out"] == [["B", "C"]]
+
+
 @pytest.mark.slow
 def test_metrics_and_a_picture(tmp_path):
     picture = tmp_path / "picture.png"

@@ -1,5 +1,6 @@
 """What does not go together is refused with the rule that forbids it."""
 
+from math import inf, nan
 from typing import Any, get_args
 
 import pytest
@@ -19,6 +20,13 @@ from boolcast.routing.policies import COVERING, ENGINES, PROPAGATION, UNSUBSCRIP
         ({"propagation": "flood", "unsubscription": "incremental"}, "P4-B5"),
         ({"propagation": "flood", "advertisement_covering": "active"}, "P2-B9"),
         ({"threshold": 1.5}, "P4-B5"),
+        ({"threshold": nan}, "P4-B5"),
+        ({"window_seconds": -1.0}, "P4-B5"),
+        ({"window_seconds": nan}, "P4-B5"),
+        ({"acknowledgement_seconds": 0.0}, "P2-B8"),
+        ({"acknowledgement_seconds": -1.0}, "P2-B8"),
+        ({"acknowledgement_seconds": nan}, "P2-B8"),
+        ({"acknowledgement_seconds": inf}, "P2-B8"),
     ],
 )
 def test_an_excluded_combination_names_its_rule(policy: dict[str, Any], rule: str):

@@ -1,6 +1,7 @@
 """Plans in words, what the seed draws, and what makes no plan."""
 
 from collections import Counter
+from math import inf, nan
 
 import msgspec
 import pytest
@@ -97,6 +98,8 @@ def test_faults_from_a_file(tmp_path):
             "no link B2-B0",
         ),
         ('[{"type": "pause", "at": -1, "seconds": 1, "broker": "B0"}]', "at 0 s or later"),
+        ('[{"type": "pause", "at": 1e300, "seconds": 1, "broker": "B0"}]', "up to 100,000,000 s"),
+        ('[{"type": "pause", "at": 1, "seconds": 1e308, "broker": "B0"}]', "up to 100,000 s"),
         (
             '[{"type": "slow", "at": 1, "seconds": 1, "link": ["B0", "B1"], "factor": 0}]',
             "by more than 0",
@@ -121,6 +124,16 @@ def test_what_is_wrong_with_a_file_of_faults(tmp_path, text, problem):
         ({"faults": "quake"}, UsageError, "there is no fault"),
         ({"faults": "cut:many"}, UsageError, "has no number"),
         ({"faults": "loss:2"}, UsageError, "is a share"),
+        ({"faults": "loss:nan"}, UsageError, "is a share"),
+        ({"faults": "cut:-3"}, UsageError, "0 to 10,000 times"),
+        ({"faults": "cut:99999999"}, UsageError, "0 to 10,000 times"),
+        ({"policy": "acknowledgement_seconds=0"}, ConfigurationError, "0.01 s or more"),
+        ({"latency_ms": nan}, UsageError, "latency_ms is a number from 0 on"),
+        ({"latency_ms": inf}, UsageError, "latency_ms is a number from 0 on"),
+        ({"bytes_per_second": nan}, UsageError, "bytes_per_second is a number"),
+        ({"workload": "groups", "load": Load(interval_ms=nan)}, UsageError, "must fit into"),
+        ({"workload": "groups", "load": Load(interval_ms=inf)}, UsageError, "must fit into"),
+        ({"workload": "groups", "load": Load(interval_ms=1e300)}, UsageError, "must fit into"),
         ({"faults": "missing.json"}, FileError, "cannot read"),
     ],
 )

@@ -17,7 +17,7 @@ from boolcast.cli.tables import QuietConsole, number, plain_table
 from boolcast.cli.termination import ended_by_sigterm
 from boolcast.errors import FileError
 from boolcast.simulation.metrics import Metrics, Summary
-from boolcast.simulation.plans import Plan, draw
+from boolcast.simulation.plans import Links, Plan, draw
 from boolcast.simulation.runs import Outcome, Run, outcomes
 
 _SLICES = 200
@@ -59,7 +59,8 @@ def show(plan: Plan, *, output: str | None, plot: str | None, as_json: bool) -> 
 
 def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> bool:
     """Run a plan with many seeds, up to the first that fails; False if one does."""
-    draw(replace(plan, seed=seeds[0]))  # What is wrong with the plan shows before cores start.
+    # What is wrong with the plan shows before cores start.
+    left_out = draw(replace(plan, seed=seeds[0])).left_out
     plans = [replace(plan, seed=seed) for seed in seeds]
     done: list[Outcome] = []
     found = outcomes(plans, cores=min(cores or os.cpu_count() or 1, len(plans)))
@@ -71,8 +72,10 @@ def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> 
                 break
     last = done[-1]
     if as_json:
-        write_json({"seeds": len(done), "failing": None if last.is_right else last})
+        failing = None if last.is_right else last
+        write_json({"seeds": len(done), "failing": failing, "left_out": left_out})
         return last.is_right
+    _write_left_out(left_out)
     verdicts = [each.verdict for each in done if each.verdict is not None]
     settled = sum(each.settled for each in verdicts)
     lost = sum(each.lost for each in verdicts)
@@ -109,6 +112,7 @@ def _write_table(report: Report) -> None:
         f"seed {outcome.seed}: {counted(outcome.brokers, 'broker')}, {outcome.policy}, "
         f"{counted(outcome.faults, 'fault')}, {summary.seconds:,.1f} s of virtual time"
     )
+    _write_left_out(outcome.left_out)
     table = plain_table("", ["what"], ["figure"])
     delays = summary.deliveries
     rows = {
@@ -127,6 +131,12 @@ def _write_table(report: Report) -> None:
     for name, figure in rows.items():
         table.add_row(name, figure)
     QuietConsole(highlight=False).print(table)
+
+
+def _write_left_out(links: Links) -> None:
+    if links:
+        names = ", ".join(f"{left}-{right}" for left, right in links)
+        write(f"without {counted(len(links), 'link')} that would close a cycle: {names}")
 
 
 def _write_verdict(outcome: Outcome) -> None:

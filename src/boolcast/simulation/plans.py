@@ -3,6 +3,7 @@
 The texts are those of the command line: `line:5`, `groups`, `active`, `cut:3,loss:0.1`.
 """
 
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from boolcast.errors import ConfigurationError, FileError, UsageError
+from boolcast.model.identifiers import BrokerId
 from boolcast.routing.configuration import Configuration, EngineName
 from boolcast.routing.topology import Topology
 from boolcast.simulation import faults as kinds
@@ -35,6 +37,9 @@ POLICIES: Final[dict[str, dict[str, str]]] = {
 _PACKET_FAULTS: Final = ("loss", "repetition", "lateness")
 _USUAL_COUNT: Final = 3
 _USUAL_SHARE: Final = 0.1
+_MOST_FAULTS: Final = 10_000
+
+Links = tuple[tuple[BrokerId, BrokerId], ...]
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +61,7 @@ class Drawn(NamedTuple):
     """A plan with nothing left to chance but the packets. `faults` count from the first action."""
 
     topology: Topology
+    left_out: Links
     configuration: Configuration
     scenario: Scenario
     wires: WireSettings
@@ -69,7 +75,9 @@ def draw(plan: Plan) -> Drawn:
     Each part has a stream of random numbers of its own: the same seed gives the same topology and
     history to every policy.
     """
-    topology = topologies.by_name(plan.topology, stream(plan.seed, "topology"))
+    _check_numbers(plan)
+    tree = topologies.by_name(plan.topology, stream(plan.seed, "topology"))
+    topology = tree.topology
     load = scenario(plan.workload, topology, plan.load, plan.seed, stream(plan.seed, "workload"))
     wires = WireSettings(latency_ms=plan.latency_ms, bytes_per_second=plan.bytes_per_second)
     wires, faults = _faults(plan, topology, load.seconds, wires, stream(plan.seed, "faults"))
@@ -78,7 +86,18 @@ def draw(plan: Plan) -> Drawn:
         plan.policy, plan.engine, plan.seed, stream(plan.seed, "policy"), durable=crashes
     )
     is_direct = wires.is_perfect and not crashes
-    return Drawn(topology, configuration, load, wires, faults, is_direct)
+    return Drawn(topology, tree.left_out, configuration, load, wires, faults, is_direct)
+
+
+def _check_numbers(plan: Plan) -> None:
+    for name in ("latency_ms", "bytes_per_second"):
+        if not 0 <= getattr(plan, name) < inf:
+            raise UsageError(f"{name} is a number from 0 on, not {getattr(plan, name)}")
+    if not 0 < plan.load.interval_ms < inf or plan.load.seconds > kinds.MOST_SECONDS:
+        raise UsageError(
+            f"{plan.load.publications:,} publications, one every {plan.load.interval_ms:g} ms,"
+            f" must fit into {kinds.MOST_SECONDS:,} s of virtual time"
+        )
 
 
 def policies_of(configuration: Configuration) -> tuple[str, ...]:
@@ -142,6 +161,8 @@ def _faults(
                 shares[name] = float(amount) if amount else _USUAL_SHARE
             elif name in kinds.KINDS:
                 count = int(amount) if amount else _USUAL_COUNT
+                if not 0 <= count <= _MOST_FAULTS:
+                    raise UsageError(f"{name} comes 0 to {_MOST_FAULTS:,} times, not {count}")
                 found += kinds.draw(
                     chance, topology, [name], count=count, start=0.0, seconds=seconds
                 )

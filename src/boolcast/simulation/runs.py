@@ -12,7 +12,7 @@ from boolcast.simulation import faults, histories
 from boolcast.simulation.checker import Checker, Verdict
 from boolcast.simulation.metrics import Metrics
 from boolcast.simulation.observation import Observer
-from boolcast.simulation.plans import Drawn, Plan, draw
+from boolcast.simulation.plans import Drawn, Links, Plan, draw
 from boolcast.simulation.simulator import Simulation
 from boolcast.simulation.traces import Trace
 from boolcast.simulation.workers import spread
@@ -39,6 +39,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     came_to_rest: bool
     verdict: Verdict | None
     trace: str
+    left_out: Links = ()
+    """The links of the topology that close a cycle."""
     complaints: tuple[str, ...] = ()
     """What brokers had to say of each other, though all keep to the protocol: the first few."""
     error: str = ""
@@ -173,6 +175,7 @@ class Run:
             came_to_rest=self.came_to_rest and not error,
             verdict=verdict,
             trace=self.trace.digest,
+            left_out=self.drawn.left_out,
             complaints=tuple(self._complaints.found),
             error=error,
         )

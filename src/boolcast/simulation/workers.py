@@ -2,7 +2,7 @@
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -18,7 +18,7 @@ def spread(
     *,
     cores: int,
     after_death: Callable[[T, int], R],
-) -> Iterator[R]:
+) -> Generator[R, None, None]:
     """The results in the order of the tasks.
 
     `after_death` gives that of a task whose process has ended by itself, from its exit code; a
