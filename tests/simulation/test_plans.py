@@ -8,6 +8,7 @@ import pytest
 
 from boolcast.errors import BoolcastError, ConfigurationError, FileError, UsageError
 from boolcast.routing.configuration import Configuration
+from boolcast.routing.stimuli import ClientLeaves
 from boolcast.simulation.combinations import combinations
 from boolcast.simulation.faults import KINDS, Cut, Fault
 from boolcast.simulation.plans import POLICIES, Plan, draw, policies_of
@@ -44,6 +45,18 @@ def test_the_seed_draws_everything():
     assert set(kinds) == {"Cut", "Slow", "Clog", "Crash", "Pause"}
     assert {each.is_direct for each in drawn} == {True, False}
     assert any(each.wires.loss and each.wires.lateness for each in drawn)
+
+
+def test_clients_leave():
+    """Subscribers and publishers, in most histories."""
+    leaving = [
+        action.request.client[0]
+        for seed in range(20)
+        for action in draw(Plan(seed=seed)).scenario.actions
+        if isinstance(action.request, ClientLeaves)
+    ]
+    assert len(leaving) > 20
+    assert set(leaving) == {"s", "a"}
 
 
 def test_seeds_in_a_row_go_through_all_policies():
