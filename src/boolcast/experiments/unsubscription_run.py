@@ -165,13 +165,7 @@ class _Looks:
 
     def watch(self, every: float, until: float) -> None:
         """Look now and every so many seconds."""
-
-        def look(_: object) -> None:
-            self.look()
-            if self._simulation.now + every <= until:
-                self._simulation.timeline.at(self._simulation.now + every, look)
-
-        look(None)
+        self._simulation.timeline.repeat(every, until, self.look)
 
     def look(self) -> None:
         self._metrics.look(self._simulation)

@@ -111,13 +111,7 @@ class Metrics(Observer):
 
     def watch(self, simulation: Simulation, every: float, until: float) -> None:
         """Look at brokers and links now and every so many seconds, up to a time."""
-
-        def look(_: object) -> None:
-            self.look(simulation)
-            if simulation.now + every <= until:
-                simulation.timeline.at(simulation.now + every, look)
-
-        simulation.timeline.at(simulation.now, look)
+        simulation.timeline.repeat(every, until, lambda: self.look(simulation))
 
     def publishes(
         self,

@@ -126,7 +126,6 @@ class Run:
             self.came_to_rest = simulation.set_up(scenario.beginning)
         self.start = simulation.now
         self.end = self.start + scenario.seconds
-        self._probe_every = scenario.seconds / _PROBES
         histories.play(
             simulation, (each._replace(at=each.at + self.start) for each in scenario.actions)
         )
@@ -134,14 +133,9 @@ class Run:
             simulation,
             [msgspec.structs.replace(each, at=each.at + self.start) for each in self.drawn.faults],
         )
-        simulation.timeline.at(self.start, self._probe)
+        simulation.timeline.repeat(scenario.seconds / _PROBES, self.end, simulation.look_for_rest)
         if self.metrics is not None and looks is not None:
             self.metrics.watch(simulation, scenario.seconds / looks, self.end)
-
-    def _probe(self, _: object) -> None:
-        self.simulation.look_for_rest()
-        if self.simulation.now + self._probe_every < self.end:
-            self.simulation.timeline.at(self.simulation.now + self._probe_every, self._probe)
 
     def play(self, until: float) -> None:
         """Let virtual time pass up to that moment."""

@@ -401,7 +401,7 @@ class Simulation:
 
     # Rest
 
-    def look_for_rest(self, _: object = None) -> None:
+    def look_for_rest(self) -> None:
         """Tell the observers if nothing, or no control message, is on its way."""
         control, events = self.in_flight()
         if not control:
