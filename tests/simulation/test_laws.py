@@ -82,14 +82,14 @@ def check(seed: int) -> int:
 def test_a_random_network_delivers_what_flooding_does(start):
     """On pairs that are settled under both, whatever the policy and the faults."""
     compared = sum(map(check, range(start, start + CHUNK)))
-    assert compared > 50 * CHUNK, "most of what is published must be held against something"
+    assert compared > 40 * CHUNK, "most of what is published must be held against something"
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("start", range(100, 2_100, 100))
 def test_two_thousand_random_networks(start):
-    assert sum(map(check, range(start, start + 100))) > 50 * 100
+    assert sum(map(check, range(start, start + 100))) > 40 * 100
 
 
 def test_the_comparison_with_flooding_finds_a_broken_policy(monkeypatch):
@@ -143,12 +143,15 @@ def test_a_trace_depends_on_every_part_of_a_plan():
 @pytest.mark.parametrize("policy", ["flood", "active", "incremental-packing"])
 def test_the_link_protocol_changes_no_delivery(policy):
     """`DirectStack` against its twin, on perfect wires."""
-    plan = Plan(seed=5, topology="tree:2x2", policy=policy, faults="none", engine="scan")
-    direct = Played(plan)
-    # Faults that do nothing in time still ask for the protocol.
-    protocol = Played(replace(plan, faults="repetition:0.000001"))
-    assert direct.run.drawn.is_direct
-    assert not protocol.run.drawn.is_direct
-    compared, different = differences(direct, protocol)
-    assert compared > 50
-    assert not different
+    total = 0
+    for seed in range(5):
+        plan = Plan(seed=seed, topology="tree:2x2", policy=policy, faults="none", engine="scan")
+        direct = Played(plan)
+        # Faults that do nothing in time still ask for the protocol.
+        protocol = Played(replace(plan, faults="repetition:0.000001"))
+        assert direct.run.drawn.is_direct
+        assert not protocol.run.drawn.is_direct
+        compared, different = differences(direct, protocol)
+        assert not different
+        total += compared
+    assert total > 50 * 5

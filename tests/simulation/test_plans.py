@@ -51,7 +51,7 @@ def test_clients_leave():
     """Subscribers and publishers, in most histories."""
     leaving = [
         action.request.client[0]
-        for seed in range(20)
+        for seed in range(40)
         for action in draw(Plan(seed=seed)).scenario.actions
         if isinstance(action.request, ClientLeaves)
     ]

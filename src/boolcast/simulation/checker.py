@@ -101,15 +101,16 @@ class _Period:
         self.is_owed_word = False
         """True if its client asked a broker that remembers it for its end."""
 
-    def has_begun_late(self, rests: int) -> bool:
-        """True if all was at rest between an event and the beginning."""
-        return self.began > rests
+    def may_get(self, rests: int, time: float) -> bool:
+        """False if all was at rest between the end and an event, or that and the beginning.
 
-    def has_ended_early(self, rests: int, time: float) -> bool:
-        """True if the end was confirmed, or all was at rest between the end and an event."""
-        return (self.ended is not None and self.ended < rests) or (
-            self.confirmed is not None and self.confirmed < time
-        )
+        And from the moment on when the end is confirmed.
+        """
+        if self.began > rests:
+            return False
+        if self.ended is None:
+            return True
+        return self.ended >= rests and (self.confirmed is None or self.confirmed >= time)
 
 
 class _Publication:
@@ -143,6 +144,15 @@ class _Publication:
         self.is_advertised: bool | None = None
         """Whether its broker should take it; None: who can tell."""
         self.is_refused = False
+
+
+def _why_not(periods: list[_Period], known: _Publication) -> Kind:
+    """What is wrong with a delivery that none of the periods may get."""
+    accepting = [each for each in periods if each.filter.accepts(known.event)]
+    if not accepting:
+        return "unwanted"
+    is_early = all(each.began > known.rests for each in accepting)
+    return "before its beginning" if is_early else "after its end"
 
 
 class Checker(Observer):
@@ -274,16 +284,13 @@ class Checker(Observer):
         if known is None or periods is None or known.event != event:
             self._blame("unknown", subscriber, publication, time)
             return
-        accepting = [each for each in periods if each.filter.accepts(event)]
-        if not accepting or known.is_refused:
+        for period in periods:
+            if period.filter.accepts(event) and period.may_get(known.rests, time):
+                break
+        else:
+            self._blame(_why_not(periods, known), subscriber, publication, time)
+        if known.is_refused:
             self._blame("unwanted", subscriber, publication, time)
-        elif all(each.has_begun_late(known.rests) for each in accepting):
-            self._blame("before its beginning", subscriber, publication, time)
-        elif all(
-            each.has_begun_late(known.rests) or each.has_ended_early(known.rests, time)
-            for each in accepting
-        ):
-            self._blame("after its end", subscriber, publication, time)
         times = self._times.get((subscriber, publication), 0)
         self._times[subscriber, publication] = times + 1
         if times:

@@ -135,10 +135,11 @@ def random_history(
         time += chance.random() * 0.05
         yield Action(time, *begin())
     choices = (
-        [clients.subscribe] * 4
-        + [clients.unsubscribe] * 4
-        + [clients.publish] * 12
-        + [clients.advertise, clients.unadvertise, clients.leave]
+        [clients.subscribe] * 9
+        + [clients.unsubscribe] * 8
+        + [clients.publish] * 24
+        + [clients.advertise, clients.unadvertise] * 2
+        + [clients.leave]
     )
     time = 1.0
     for _ in range(actions):

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from boolcast.model.identifiers import BrokerId
+from boolcast.routing.stimuli import Received
 from boolcast.simulation.observation import Observer
 from boolcast.simulation.stacks import Job, Step
 
@@ -17,8 +18,11 @@ class Trace(Observer):
         self._hash = blake2b(digest_size=16)
 
     def steps(self, time: float, broker: BrokerId, job: Job, step: Step) -> None:
-        effects = list(map(str, step.effects)) if step.effects else ()
-        seen = (time, broker, type(job).__name__, job, step.sent, effects)
+        # Most of what is sent is what came in, which need not be written out again for each link.
+        came = job.message if type(job) is Received else None
+        sent = [each.link if each.message is came else each for each in step.sent]
+        effects = [(type(each).__name__, each) for each in step.effects]
+        seen = (time, broker, type(job).__name__, job, sent, effects)
         self._hash.update(_ENCODER.encode(seen))
 
     @property
