@@ -132,7 +132,7 @@ class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def peak_queue(self) -> int:
-        """The longest queue of A to E."""
+        """The longest queue of A to E, as seen in a thousand looks."""
         return max(each.peak_queue for each in self.core)
 
     @property
