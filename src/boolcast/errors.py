@@ -27,6 +27,7 @@
     │   └── FileError               a file of filters, subscriptions or events that cannot be read
     ├── JavaError                   no Java that Spark could run on
     ├── OutputError                 a place for results that cannot be written
+    ├── WorkerError                 a process that was started for a part of the work has died
     └── UsageError                  an operation called on what it is not defined for
 
 Our own bugs are `AssertionError`s, never one of these. Code that builds a filter or a schema
@@ -312,6 +313,10 @@ class JavaError(BoolcastError):
 
 class OutputError(BoolcastError):
     """Results cannot be written, or read back: no space, no permission, no connection."""
+
+
+class WorkerError(BoolcastError):
+    """A process that was started for a part of the work has ended without doing it."""
 
 
 class UsageError(BoolcastError):

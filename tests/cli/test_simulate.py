@@ -3,7 +3,10 @@
 import pyarrow.parquet as pq
 import pytest
 
+from boolcast.routing.broker import Broker
+from boolcast.routing.effects import Effect
 from boolcast.routing.neighbours import Neighbour
+from boolcast.routing.stimuli import ClientPublishes, ClientSubscribes, Stimulus
 from tests.cli.running import run
 
 SMALL = ("simulate", "--workload", "groups", "--topology", "tree:2x2", "--faults", "none")
@@ -30,6 +33,16 @@ def test_json_holds_the_same():
     assert report["outcome"]["verdict"]["count"] == 0
     assert report["summary"]["messages"]["Publish"] == report["summary"]["forwards"]
     assert report["summary"]["deliveries"]["p50"] <= report["summary"]["deliveries"]["p99"]
+
+
+def test_links_that_are_left_out_are_named(tmp_path):
+    path = tmp_path / "ring.json"
+    path.write_text('{"brokers": ["A", "B", "C"], "links": [["A", "B"], ["B", "C"], ["C", "A"]]}')
+    for words in (["--seed", "1"], ["--seeds", "1..1"]):
+        arguments = ("simulate", "-t", path, "-f", "none", *words)
+        assert "without 1 link that would close a cycle: B-C\n" in run(*arguments).output
+        (report,) = run(*arguments, "--json").json
+        assert report.get("outcome", report)["left_out"] == [["B", "C"]]
 
 
 @pytest.mark.slow
@@ -65,6 +78,35 @@ def test_the_first_failing_seed_is_shown_with_the_command_that_replays_it(monkey
     assert trace[0] in again.output
     (report,) = run(*SEEDS, "--json").json
     assert report["failing"]["seed"] == int(command[command.index("--seed") + 1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (ClientPublishes, ()),
+        (ClientSubscribes, (*SMALL[1:], *FEW)),
+    ],
+)
+def test_a_broker_that_breaks_fails_its_seed_and_again_when_that_is_replayed(
+    kind, words, monkeypatch
+):
+    handle = Broker.handle
+
+    def broken(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+        if type(stimulus) is kind:
+            raise KeyError("broken")
+        return handle(self, stimulus, now=now)
+
+    monkeypatch.setattr(Broker, "handle", broken)
+    result = run("simulate", "--seeds", "3..4", "--cores", "1", *words)
+    assert result.code == 1
+    found = result.output.splitlines()
+    assert found[1].startswith("seed 3 fails")
+    assert found[2] == "✗ KeyError: 'broken'"
+    again = run(*found[-1].removeprefix("again: boolcast ").split())
+    assert again.code == 1
+    assert again.output.splitlines()[-2:] == found[2:4]
+    assert found[3].startswith("trace ")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,14 @@
 """The experiments of P4 on unsubscription: their load, their checker, and a small run."""
 
+import os
+import signal
 from collections import Counter
 
 import numpy as np
 import pytest
 
+from boolcast.errors import WorkerError
+from boolcast.experiments import unsubscription
 from boolcast.experiments.unsubscription import (
     REDUCED,
     Part,
@@ -17,8 +21,11 @@ from boolcast.experiments.unsubscription_run import Setting, run
 from boolcast.experiments.unsubscription_workload import RANGE, Groups, Load
 from boolcast.model.events import Event
 from boolcast.model.identifiers import ClientId, PublicationId
+from boolcast.routing.broker import Broker
+from boolcast.routing.effects import Deliver, Effect
 from boolcast.routing.forms import Forms
 from boolcast.routing.graph import RelationGraph
+from boolcast.routing.stimuli import Stimulus
 
 SMALL = Load(
     roots=4, degree=80, unsubscriptions=2, warm_up_seconds=8.0, seconds_after=8.0, interval_ms=20.0
@@ -26,6 +33,17 @@ SMALL = Load(
 TINY = Load(
     roots=2, degree=80, unsubscriptions=1, warm_up_seconds=2.0, seconds_after=2.0, interval_ms=40.0
 )
+
+
+def die(setting: Setting, told: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_run_whose_process_dies_is_told(monkeypatch):
+    monkeypatch.setattr(unsubscription, "_run_apart", die)
+    with pytest.raises(WorkerError, match=r"x3-active.* ended with -9"):
+        reproduce([Setting(part="x3", policy="active", load=TINY, seed=1)])
 
 
 def test_the_network_is_the_papers():
@@ -133,6 +151,38 @@ def test_a_fault_of_delivery_is_found(fault):
     found = deliveries.figures()
     assert bool(found.missing) == (fault in {"missing", "swapped"})
     assert bool(found.wrong) == (fault != "missing")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", [None, "withheld", "out of order"])
+def test_roots_that_go_get_all_until_then_and_in_order(fault, monkeypatch):
+    handle = Broker.handle
+    late: list[Deliver] = []
+    swapped: list[Deliver] = []
+
+    def is_by_same(one: Deliver, other: Deliver) -> bool:
+        return (int(one.publication) - int(other.publication)) % 3 == 0
+
+    def broken(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+        found: list[Effect] = []
+        for each in handle(self, stimulus, now=now):
+            if not isinstance(each, Deliver) or fault is None:
+                found.append(each)
+            elif fault == "withheld":
+                found += [] if each.subscriptions == ("0",) else [each]
+            elif not late:
+                late.append(each)
+            elif each.client == late[0].client and is_by_same(each, late[0]) and not swapped:
+                swapped.append(each)
+                found += [each, late[0]]
+            else:
+                found.append(each)
+        return found
+
+    monkeypatch.setattr(Broker, "handle", broken)
+    found = run(Setting(part="x3", policy="active", load=TINY, seed=1)).deliveries
+    assert bool(found.missing) == (fault == "withheld")
+    assert bool(found.wrong) == (fault == "out of order")
 
 
 @pytest.mark.parametrize("part", Part)

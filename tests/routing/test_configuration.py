@@ -1,5 +1,6 @@
 """What does not go together is refused with the rule that forbids it."""
 
+from math import inf, nan
 from typing import Any, get_args
 
 import pytest
@@ -39,6 +40,13 @@ from boolcast.routing.policies import (
         ({"sending": "pruned", "degradation": 2.0}, "P1-B8"),
         ({"merging": "pruning", "imperfection": -0.5}, "P2-B11"),
         ({"merging": "pruning", "merger_size": 1}, "P1-B9"),
+        ({"threshold": nan}, "P4-B5"),
+        ({"window_seconds": -1.0}, "P4-B5"),
+        ({"window_seconds": nan}, "P4-B5"),
+        ({"acknowledgement_seconds": 0.0}, "P2-B8"),
+        ({"acknowledgement_seconds": -1.0}, "P2-B8"),
+        ({"acknowledgement_seconds": nan}, "P2-B8"),
+        ({"acknowledgement_seconds": inf}, "P2-B8"),
     ],
 )
 def test_an_excluded_combination_names_its_rule(policy: dict[str, Any], rule: str):

@@ -35,6 +35,7 @@ def test_a_tree_keeps_all_its_links():
         ("AB", ["AA"], "back to its own"),
         ("AB", ["AB", "BA"], "given twice"),
         ("AA", [], "named twice"),
+        ("", [], "at least one broker"),
         ("ABC", ["AB"], "no path from A to C"),
     ],
 )

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, BrokerId, PublicationId
 from boolcast.routing.configuration import Configuration
@@ -208,41 +207,58 @@ def test_threshold_0_keeps_it_from_hop_2_on():
     assert network.holders_of(subscription) == ["C", "D", "E", "F"]
 
 
-def similarity(values: range, *, own: str, roots: list[str], others: list[str]) -> float:
-    """φ of P4-A8, from a history of values."""
-    wanted = [parse(text) for text in roots]
-    met = [parse(text) for text in others]
-    attracted = [{"x": x} for x in values if parse(own).accepts({"x": x})]
-    shared = [
-        event
-        for event in attracted
-        if any(each.accepts(event) for each in wanted) or any(each.accepts(event) for each in met)
-    ]
-    return len(shared) / len(attracted)
+def similarities(network: Network, hops: int) -> list[float]:
+    """φ of S at A and at each broker on the way to the publisher, as A has learnt it (P4-A8).
+
+    A row's distance is that of the nearest broker where others wanted the event too.
+    """
+    network.settle()
+    for x in range(1, 101):
+        network.publish("D", "p", f"e{x}", x=x)
+    network.settle()
+    reach = network.brokers[BrokerId("A")].state.reach
+    assert isinstance(reach, UpToTheCriticalBroker)
+    rows = reach._rows[network.id_of("A", "c", "S")]
+    assert len(rows) == 100
+    distances = [row.distance for row in rows if row.distance is not None]
+    return [sum(each <= hop for each in distances) / len(rows) for hop in range(hops + 1)]
 
 
-def test_similarity():
+def similarity_network(threshold: float = 0.9) -> Network:
+    network = Network(
+        [*chain("A", "B", "C", "D"), ("B", "X"), ("C", "Y")],
+        configuration(covering="active", unsubscription="incremental", threshold=threshold),
+    )
+    network.advertise("D", "p", "a", "x >= 0")
+    network.subscribe("A", "c", "S", "x between 1 and 100")
+    return network
+
+
+@pytest.mark.parametrize(
+    ("others", "similarity", "holders"),
+    [
+        (["x between 1 and 50", "x between 40 and 110"], 1.0, ["D"]),
+        (["x between 1 and 50"], 0.5, []),
+    ],
+)
+def test_similarity(others, similarity, holders):
     """P4-T5: what others want of S, by covered and by intersecting subscriptions."""
-    own, roots, others = "x between 1 and 100", ["x between 1 and 50"], ["x between 40 and 110"]
-    assert similarity(range(1, 101), own=own, roots=roots, others=others) == 1
-    assert similarity(range(1, 101), own=own, roots=roots, others=[]) == 0.5
+    network = similarity_network(threshold=0.6)
+    for number, text in enumerate(others):
+        network.subscribe("B", f"b{number}", "s", text)
+    assert similarities(network, 1) == [0, similarity]
+    subscription = network.id_of("A", "c", "S")
+    network.unsubscribe("A", "c", "S")
+    network.settle()
+    assert network.holders_of(subscription) == holders, "it stays where φ is above θ"
 
 
 def test_similarity_grows_towards_the_publisher():
     """P4's property 3: what a broker passes on to the next one it also finds there."""
-    network = Network(
-        [*chain("A", "B", "C", "D"), ("B", "X"), ("C", "Y")], configuration(covering="none")
-    )
-    network.advertise("D", "p", "a", "x >= 0")
-    network.subscribe("A", "c", "S", "x between 1 and 100")
+    network = similarity_network()
     network.subscribe("X", "x", "s", "x between 1 and 30")
     network.subscribe("Y", "y", "s", "x between 90 and 120")
-    network.settle()
-    found = []
-    for broker in "ABCD":
-        others = [text for text in network.table(broker) if text != "x between 1 and 100"]
-        found.append(similarity(range(1, 101), own="x between 1 and 100", roots=others, others=[]))
-    assert found == [0, 0.3, 0.41, 0.41]
+    assert similarities(network, 3) == [0, 0.3, 0.41, 0.41]
 
 
 ROWS: list[tuple[dict[str, Any], list[type | tuple[type, int]], list[str]]] = [

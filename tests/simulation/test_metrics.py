@@ -10,6 +10,7 @@ from boolcast.model.statistics import Statistics
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.stimuli import (
     ClientAdvertises,
+    ClientLeaves,
     ClientPublishes,
     ClientSubscribes,
     ClientUnsubscribes,
@@ -27,7 +28,7 @@ C, P = ClientId("c"), ClientId("p")
 
 
 def network(**policy: object) -> tuple[Simulation, Metrics]:
-    """F5's scenario on four brokers: the publisher at B3, s1 ⊇ s2 at B0."""
+    """F5's scenario on four brokers: the publisher at B[3], s1 ⊇ s2 at B0."""
     topology = topologies.line(4)
     metrics = Metrics(topology)
     simulation = Simulation(
@@ -156,12 +157,47 @@ def test_links_carry_what_was_sent():
     assert row["bytes"] > 4 * 24
 
 
+def test_the_longest_queue_does_not_depend_on_the_looks():
+    load = Load(subscriptions=120, publications=150, unsubscriptions=3, groups=3)
+    plan = Plan(
+        seed=1, topology="tree:2x2", workload="groups", policy="active", faults="none", load=load
+    )
+    found, seen = [], []
+    for looks in (2, 300):
+        run = Run(plan, looks=looks)
+        assert run.outcome().is_right
+        assert run.metrics is not None
+        found.append(run.metrics.summary().longest_queue)
+        seen.append(max(run.metrics.tables()["brokers"]["queue"].to_pylist()))
+    assert found[0] == found[1] >= seen[1] > seen[0]
+
+
+@pytest.mark.parametrize("end", [ClientUnsubscribes(C, "wide"), ClientLeaves(C)], ids=str)
+def test_a_client_that_leaves_triggers_and_costs_as_much_as_its_ends_do(end):
+    metrics = Metrics(topologies.line(4))
+    simulation = Simulation(
+        topologies.line(4), Configuration(), observers=[metrics], is_direct=True
+    )
+    simulation.request(B[3], ClientAdvertises(P, "a", parse("true")))  # type: ignore[arg-type]
+    for client, name, text in ((C, "wide", "x > 0"), (ClientId("d"), "narrow", "x > 5")):
+        assert simulation.settle()
+        simulation.request(B[0], ClientSubscribes(client, name, parse(text)))  # type: ignore[arg-type]
+    assert simulation.settle()
+    simulation.request(B[0], end)
+    job, _ = simulation.processes[B[0]].current or (None, None)
+    assert job == end, "it takes time"
+    assert simulation.settle()
+    metrics.look(simulation)
+    assert metrics.summary().triggered == 3
+
+
 def test_what_a_run_shows_over_time():
     load = Load(subscriptions=60, publications=200, unsubscriptions=2, groups=4)
     plan = Plan(
         seed=1, topology="tree:2x2", workload="groups", policy="active", faults="none", load=load
     )
     run = Run(plan, looks=4)
+    run.begin()
     outcome = run.finish()
     assert outcome.is_right
     assert run.metrics is not None

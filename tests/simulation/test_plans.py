@@ -1,14 +1,17 @@
 """Plans in words, what the seed draws, and what makes no plan."""
 
 from collections import Counter
+from math import inf, nan
 
 import msgspec
 import pytest
 
 from boolcast.errors import BoolcastError, ConfigurationError, FileError, UsageError
+from boolcast.routing.configuration import Configuration
+from boolcast.routing.stimuli import ClientLeaves
 from boolcast.simulation.combinations import combinations
 from boolcast.simulation.faults import KINDS, Cut, Fault
-from boolcast.simulation.plans import POLICIES, Plan, draw
+from boolcast.simulation.plans import POLICIES, Plan, draw, policies_of
 from boolcast.simulation.runs import describe, outcome_of
 from boolcast.simulation.scenarios import SCENARIOS, Load
 
@@ -42,6 +45,32 @@ def test_the_seed_draws_everything():
     assert set(kinds) == {"Cut", "Slow", "Clog", "Crash", "Pause"}
     assert {each.is_direct for each in drawn} == {True, False}
     assert any(each.wires.loss and each.wires.lateness for each in drawn)
+
+
+def test_clients_leave():
+    """Subscribers and publishers, in most histories."""
+    leaving = [
+        action.request.client[0]
+        for seed in range(40)
+        for action in draw(Plan(seed=seed)).scenario.actions
+        if isinstance(action.request, ClientLeaves)
+    ]
+    assert len(leaving) > 20
+    assert set(leaving) == {"s", "a"}
+
+
+def test_seeds_in_a_row_go_through_all_policies():
+    drawn = Counter(policies_of(draw(Plan(seed=seed)).configuration) for seed in range(100))
+    assert set(drawn) == set(map(policies_of, combinations()))
+    assert min(drawn.values()) >= 100 // len(drawn)
+    assert policies_of(Configuration()) in drawn
+
+
+def test_what_policies_leave_open_is_drawn():
+    step = len(set(map(policies_of, combinations())))
+    drawn = [draw(Plan(seed=seed * step - 1, faults="none")).configuration for seed in range(1, 80)]
+    assert len(set(map(policies_of, drawn))) == 1
+    assert len(set(drawn)) == 16, "θ, slack and ghosts of the last, which is incremental"
 
 
 def test_all_legal_combinations():
@@ -82,6 +111,8 @@ def test_faults_from_a_file(tmp_path):
             "no link B2-B0",
         ),
         ('[{"type": "pause", "at": -1, "seconds": 1, "broker": "B0"}]', "at 0 s or later"),
+        ('[{"type": "pause", "at": 1e300, "seconds": 1, "broker": "B0"}]', "up to 100,000,000 s"),
+        ('[{"type": "pause", "at": 1, "seconds": 1e308, "broker": "B0"}]', "up to 100,000 s"),
         (
             '[{"type": "slow", "at": 1, "seconds": 1, "link": ["B0", "B1"], "factor": 0}]',
             "by more than 0",
@@ -106,6 +137,16 @@ def test_what_is_wrong_with_a_file_of_faults(tmp_path, text, problem):
         ({"faults": "quake"}, UsageError, "there is no fault"),
         ({"faults": "cut:many"}, UsageError, "has no number"),
         ({"faults": "loss:2"}, UsageError, "is a share"),
+        ({"faults": "loss:nan"}, UsageError, "is a share"),
+        ({"faults": "cut:-3"}, UsageError, "0 to 10,000 times"),
+        ({"faults": "cut:99999999"}, UsageError, "0 to 10,000 times"),
+        ({"policy": "acknowledgement_seconds=0"}, ConfigurationError, "0.01 s or more"),
+        ({"latency_ms": nan}, UsageError, "latency_ms is a number from 0 on"),
+        ({"latency_ms": inf}, UsageError, "latency_ms is a number from 0 on"),
+        ({"bytes_per_second": nan}, UsageError, "bytes_per_second is a number"),
+        ({"workload": "groups", "load": Load(interval_ms=nan)}, UsageError, "must fit into"),
+        ({"workload": "groups", "load": Load(interval_ms=inf)}, UsageError, "must fit into"),
+        ({"workload": "groups", "load": Load(interval_ms=1e300)}, UsageError, "must fit into"),
         ({"faults": "missing.json"}, FileError, "cannot read"),
     ],
 )

@@ -5,6 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
+from boolcast.errors import ProtocolError, UnadvertisedError
 from boolcast.model.identifiers import BrokerId, SubscriptionId
 from boolcast.model.statistics import Statistics
 from boolcast.optimising import trees
@@ -13,6 +14,8 @@ from boolcast.optimising.mergers import Merger
 from boolcast.optimising.pre_pruning import pre_prune
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.routing import advertising, reviewing, subscribing, synchronising
+from boolcast.routing.broker import Broker
+from boolcast.routing.effects import Complain, Confirm, Deliver, Effect, Refuse, Send
 from boolcast.routing.forms import Form
 from boolcast.routing.graph import Change, RelationGraph
 from boolcast.routing.keeping import keep_subscription
@@ -21,6 +24,13 @@ from boolcast.routing.merging import MergingByPruning
 from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
 from boolcast.routing.neighbours import Neighbour
 from boolcast.routing.state import Operation, State
+from boolcast.routing.stimuli import (
+    ClientPublishes,
+    ClientSubscribes,
+    ClientUnsubscribes,
+    Received,
+    Stimulus,
+)
 from boolcast.routing.tables import Entry
 from boolcast.routing.unsubscription import Distances, Separately
 from boolcast.simulation.plans import Plan
@@ -131,6 +141,58 @@ def prune_an_alternative(is_and: bool, parts: Sequence[trees.Tree], rules: Rules
 JOINED = trees._joined
 
 
+HANDLE = Broker.handle
+
+
+def ignore_unsubscriptions(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    return [] if type(stimulus) is ClientUnsubscribes else HANDLE(self, stimulus, now=now)
+
+
+def ignore_unsubscriptions_and_say_otherwise(
+    self: Broker, stimulus: Stimulus, *, now: float
+) -> list[Effect]:
+    if type(stimulus) is ClientUnsubscribes:
+        return [Confirm(stimulus.client, stimulus.subscription)]
+    return HANDLE(self, stimulus, now=now)
+
+
+def never_confirm(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    effects = HANDLE(self, stimulus, now=now)
+    return [effect for effect in effects if type(effect) is not Confirm]
+
+
+def refuse_by_turns(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    if type(stimulus) is ClientPublishes and stimulus.publication[-1] in "13579":
+        return [Refuse(stimulus.client, UnadvertisedError(stimulus.publication))]
+    return HANDLE(self, stimulus, now=now)
+
+
+def refuse_nothing(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    effects = HANDLE(self, stimulus, now=now)
+    return [effect for effect in effects if type(effect) is not Refuse]
+
+
+def replay_old_events(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    """Give a new subscription the last event that it accepts, however old."""
+    effects = HANDLE(self, stimulus, now=now)
+    old = self.__dict__.setdefault("old", [])
+    if type(stimulus) is ClientPublishes:
+        old.append(stimulus)
+    elif type(stimulus) is Received and type(stimulus.message) is Publish:
+        old.append(stimulus.message)
+    elif type(stimulus) is ClientSubscribes:
+        client, name = stimulus.client, stimulus.subscription
+        found = [each for each in old if stimulus.filter.accepts(each.event)][-1:]
+        effects += [Deliver(client, each.publication, each.event, (name,)) for each in found]
+    return effects
+
+
+def complain_of_all(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
+    effects = HANDLE(self, stimulus, now=now)
+    sent = [effect for effect in effects if type(effect) is Send]
+    return [*effects, *(Complain(each.link, ProtocolError("you!")) for each in sent)]
+
+
 @pytest.mark.parametrize(
     ("target", "name", "broken", "choice"),
     [
@@ -140,8 +202,15 @@ JOINED = trees._joined
         (LinkEnd, "_begin_anew", forget_held_up_events, {"faults": "amnesia:12"}),
         (LinkEnd, "_begin_anew", keep_held_up_events_to_themselves, {"faults": "amnesia:12"}),
         (LinkEnd, "_arm", lambda self: None, {"faults": "loss"}),
-        (synchronising, "_tell_all", lambda state, neighbour: None, {"faults": "amnesia"}),
+        (synchronising, "tell_all", lambda state, neighbour: None, {"faults": "amnesia"}),
         (advertising, "await_answers", lambda state, entry, operation: None, {}),
+        (Broker, "handle", ignore_unsubscriptions, {"faults": "none"}),
+        (Broker, "handle", ignore_unsubscriptions_and_say_otherwise, {"faults": "none"}),
+        (Broker, "handle", never_confirm, {}),
+        (Broker, "handle", refuse_by_turns, {}),
+        (Broker, "handle", refuse_nothing, {}),
+        (Broker, "handle", replay_old_events, {}),
+        (Broker, "handle", complain_of_all, {}),
         (subscribing, "keep_subscription", lambda state, entry: None, {"faults": "crash:8"}),
         (subscribing, "drop", break_a_merger_before_the_rest_is_told, {"policy": MERGING}),
         (reviewing, "_put_in_place", withdraw_before_telling, {"policy": MERGING}),

@@ -168,6 +168,12 @@ def test_a_client_that_leaves_gets_nothing_more():
     assert line.play(at={2.0: "e"}) == []
 
 
+def test_the_end_of_what_nobody_asked_for_is_refused():
+    line = Line(costs=FREE)
+    line.simulation.request(B2, ClientUnsubscribes(C, "nothing"))
+    assert line.play(at={2.0: "e"}) == [("e", 2.02)]
+
+
 def test_packets_that_are_lost_repeated_and_late_do_not_show():
     wires = WireSettings(loss=0.3, repetition=0.3, lateness=0.3)
     line = Line(costs=FREE, wires=wires)

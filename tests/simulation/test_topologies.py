@@ -11,7 +11,7 @@ from boolcast.simulation.chance import stream
 
 
 def degrees(name: str) -> list[int]:
-    topology = topologies.by_name(name, stream(1, "topology"))
+    topology = topologies.by_name(name, stream(1, "topology")).topology
     assert spanning_tree(topology).topology == topology, "a tree"
     return sorted(len(others) for others in topology.neighbours().values())
 
@@ -47,7 +47,10 @@ def test_the_tiered_network_of_the_paper():
 
 
 def test_a_random_tree_depends_on_the_seed():
-    drawn = {topologies.by_name("random:9", stream(seed, "topology")).links for seed in range(20)}
+    drawn = {
+        topologies.by_name("random:9", stream(seed, "topology")).topology.links
+        for seed in range(20)
+    }
     assert len(drawn) > 15
     assert len(degrees("random:9")) == 9
 
@@ -56,6 +59,7 @@ def test_a_file_with_a_cycle_is_read_as_a_tree(tmp_path):
     path = tmp_path / "network.json"
     path.write_text('{"brokers": ["A", "B", "C"], "links": [["A", "B"], ["B", "C"], ["C", "A"]]}')
     assert degrees(str(path)) == [1, 1, 2]
+    assert topologies.by_name(str(path), stream(1, "topology")).left_out == (("B", "C"),)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +71,9 @@ def test_a_file_with_a_cycle_is_read_as_a_tree(tmp_path):
         ("tree:3", "has no size"),
         ("star:0", "1 to 10,000 brokers"),
         ("line:99999", "1 to 10,000 brokers"),
+        ("tree:2x30", "1 to 10,000 brokers"),
+        ("tree:1x10000", "1 to 10,000 brokers"),
+        ("tree:9999x9999", "1 to 10,000 brokers"),
     ],
 )
 def test_what_is_no_topology(name, problem):
@@ -74,7 +81,10 @@ def test_what_is_no_topology(name, problem):
         topologies.by_name(name, stream(1, "topology"))
 
 
-@pytest.mark.parametrize("text", [None, "[]", '{"brokers": []', '{"brokers": [], "edges": []}'])
+@pytest.mark.parametrize(
+    "text",
+    [None, "[]", '{"brokers": []', '{"brokers": [], "edges": []}'],
+)
 def test_a_file_that_cannot_be_read(tmp_path, text):
     path = tmp_path / "network.json"
     if text is not None:

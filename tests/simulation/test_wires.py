@@ -15,12 +15,21 @@ from boolcast.simulation.wires import Wire, WireSettings
 
 def test_what_is_due_at_the_same_time_keeps_its_order():
     timeline, seen = Timeline(), []
-    for name, time in (("b", 2.0), ("a", 1.0), ("c", 2.0), ("never", 3.5)):
+    for name, time in (("b", 2.0), ("a", 1.0), ("c", 2.0), ("late", 3.5)):
         timeline.at(time, lambda each: seen.append((timeline.now, each)), name)
     timeline.run(3.0)
     assert seen == [(1.0, "a"), (2.0, "b"), (2.0, "c")]
     assert timeline.now == 3.0
-    assert len(timeline) == 1
+    timeline.run(4.0)
+    assert seen[-1] == (3.5, "late")
+
+
+def test_what_is_repeated_begins_now_and_ends_in_time():
+    timeline, seen = Timeline(), []
+    timeline.run(1.0)
+    timeline.repeat(0.5, 2.0, lambda: seen.append(timeline.now))
+    timeline.run(9.0)
+    assert seen == [1.0, 1.5, 2.0]
 
 
 def arrivals(settings: WireSettings, count: int, size: int = 100):
@@ -78,7 +87,6 @@ def test_a_clog_holds_up_until_the_last_one_is_gone():
     wire.unclog()
     timeline.run(1.0)
     assert seen == []
-    assert wire.held() == ["a"]
     wire.unclog()
     timeline.run(2.0)
     assert seen == ["a"]

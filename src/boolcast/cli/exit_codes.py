@@ -15,3 +15,5 @@ class ExitCode(IntEnum):
     """Ctrl-C: 128 and SIGINT."""
     BROKEN_PIPE = 141
     """The reader of the output went away: 128 and SIGPIPE, as of other tools."""
+    TERMINATED = 143
+    """128 and SIGTERM."""

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 from boolcast.cli.output import json_line, write, write_error, write_json
 from boolcast.cli.progress import shares
 from boolcast.cli.tables import WIDTH, QuietConsole, number, plain_table
+from boolcast.cli.termination import ended_by_sigterm
 from boolcast.errors import FileError
 from boolcast.experiments.unsubscription import Part, Report, report, reproduce, settings
 from boolcast.experiments.unsubscription_run import RunFigures
@@ -27,7 +28,7 @@ def show(
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        with shares("reproducing") as progress:
+        with ended_by_sigterm(), shares("reproducing") as progress:
             chosen = settings(parts, scale=scale, seed=seed)
             runs = reproduce(chosen, cores=cores, folder=folder, tell=progress)
         made = report(runs, scale=scale, seed=seed)

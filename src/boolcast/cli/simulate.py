@@ -90,8 +90,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
     With --output the metrics over virtual time are written:
 
     \b
-      FOLDER/brokers.parquet   time, broker, queue, subscriptions, advertisements, forwarded,
-                               triggered, handled, pruned, merged
+      FOLDER/brokers.parquet   time, broker, queue, longest_queue, subscriptions,
+                               advertisements, forwarded, triggered, handled, pruned, merged
       FOLDER/links.parquet     time, sender, receiver, events, messages, packets, bytes
       FOLDER/delays.parquet    time and delay of each delivery, in seconds
 

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -13,9 +14,10 @@ from msgspec.structs import replace
 from boolcast.cli.output import counted, write, write_error, write_json
 from boolcast.cli.progress import shares
 from boolcast.cli.tables import QuietConsole, number, plain_table
+from boolcast.cli.termination import ended_by_sigterm
 from boolcast.errors import FileError
 from boolcast.simulation.metrics import Metrics, Summary
-from boolcast.simulation.plans import Plan, draw
+from boolcast.simulation.plans import Links, Plan, draw
 from boolcast.simulation.runs import Outcome, Run, outcomes
 
 _SLICES = 200
@@ -37,11 +39,7 @@ def show(plan: Plan, *, output: str | None, plot: str | None, as_json: bool) -> 
     with shares("simulating") as progress:
         progress(0.0, "setting up")
         run = Run(plan, looks=_SLICES)
-        for slice_ in range(1, _SLICES + 1):
-            run.play(run.start + (run.end - run.start) * slice_ / _SLICES)
-            simulation = run.simulation
-            progress(slice_ / _SLICES, f"{simulation.now:,.1f} s, {simulation.messages:,} messages")
-        outcome = run.finish()
+        outcome = run.outcome(slices=_SLICES, tell=progress)
     assert run.metrics is not None
     report = Report(outcome, run.metrics.summary())
     if output is not None:
@@ -61,19 +59,23 @@ def show(plan: Plan, *, output: str | None, plot: str | None, as_json: bool) -> 
 
 def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> bool:
     """Run a plan with many seeds, up to the first that fails; False if one does."""
-    draw(replace(plan, seed=seeds[0]))  # What is wrong with the plan shows before cores start.
+    # What is wrong with the plan shows before cores start.
+    left_out = draw(replace(plan, seed=seeds[0])).left_out
     plans = [replace(plan, seed=seed) for seed in seeds]
     done: list[Outcome] = []
-    with shares("seeds") as progress:
-        for outcome in outcomes(plans, cores=min(cores or os.cpu_count() or 1, len(plans))):
+    found = outcomes(plans, cores=min(cores or os.cpu_count() or 1, len(plans)))
+    with ended_by_sigterm(), shares("seeds") as progress, closing(found):
+        for outcome in found:
             done.append(outcome)
             progress(len(done) / len(plans), f"seed {outcome.seed}")
             if not outcome.is_right:
                 break
     last = done[-1]
     if as_json:
-        write_json({"seeds": len(done), "failing": None if last.is_right else last})
+        failing = None if last.is_right else last
+        write_json({"seeds": len(done), "failing": failing, "left_out": left_out})
         return last.is_right
+    _write_left_out(left_out)
     verdicts = [each.verdict for each in done if each.verdict is not None]
     settled = sum(each.settled for each in verdicts)
     lost = sum(each.lost for each in verdicts)
@@ -110,6 +112,7 @@ def _write_table(report: Report) -> None:
         f"seed {outcome.seed}: {counted(outcome.brokers, 'broker')}, {outcome.policy}, "
         f"{counted(outcome.faults, 'fault')}, {summary.seconds:,.1f} s of virtual time"
     )
+    _write_left_out(outcome.left_out)
     table = plain_table("", ["what"], ["figure"])
     delays = summary.deliveries
     rows = {
@@ -130,6 +133,12 @@ def _write_table(report: Report) -> None:
     for name, figure in rows.items():
         table.add_row(name, figure)
     QuietConsole(highlight=False).print(table)
+
+
+def _write_left_out(links: Links) -> None:
+    if links:
+        names = ", ".join(f"{left}-{right}" for left, right in links)
+        write(f"without {counted(len(links), 'link')} that would close a cycle: {names}")
 
 
 def _write_verdict(outcome: Outcome) -> None:

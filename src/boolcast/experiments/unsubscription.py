@@ -18,6 +18,7 @@ from typing import Final
 
 import msgspec
 
+from boolcast.errors import WorkerError
 from boolcast.experiments.unsubscription_checks import Check, checks
 from boolcast.experiments.unsubscription_run import RunFigures, Setting, run
 from boolcast.experiments.unsubscription_workload import Load, Placement
@@ -253,7 +254,9 @@ def _results(waiting: Sequence[Setting], cores: int) -> Iterator[Result]:
                 yield label, result
             for label, process in running.items():
                 if process.exitcode:
-                    raise ChildProcessError(f"the run {label} ended with {process.exitcode}")
+                    raise WorkerError(
+                        f"the process of the run {label} ended with {process.exitcode}"
+                    )
             sleep(0.1)
     finally:
         for process in running.values():

@@ -7,7 +7,11 @@ is over is 0 only if the very same subscriptions got the event, each once (but f
 2⁻⁶⁴ that different numbers have the same sum).
 
 Like that checker it knows only what clients did. Roots that go are exempt while they go: an event
-published before the end may or may not reach them, but nothing may after they are told.
+that is on its way when the end is asked for may or may not reach them, but nothing may after they
+are told. An event is on its way to a broker until that has delivered a later one of the same
+publisher, to whomever.
+
+Events of one publisher reach a subscription in the order in which they were published.
 """
 
 import msgspec
@@ -23,7 +27,9 @@ _MASK = (1 << 64) - 1
 
 
 class DeliveryFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """How many deliveries were due, came, were missing or wrong (unwanted, repeated, too late).
+    """How many deliveries were due, came, were missing or wrong.
+
+    Wrong are those that are unwanted, repeated, too late or out of order.
 
     `missing` and `wrong` count events where the two cancel each other once in each.
     """
@@ -54,17 +60,28 @@ class Deliveries(Observer):
             self._sorted.append((lows[order], sums))
         self._due: dict[PublicationId, list[int]] = {}
         """For each event how many deliveries are still due, and the sum of their codes."""
+        self._going: dict[int, set[PublicationId]] = {
+            root: set() for root in range(load.unsubscriptions)
+        }
+        """The events that a root which will go has not got, until it asks for its end."""
+        self._asked: dict[PublicationId, tuple[BrokerId, int]] = {}
+        """The publisher's broker and the place of each event among all."""
+        self._last_at: dict[tuple[BrokerId, BrokerId], int] = {}
+        """For publisher and broker the last event delivered there."""
+        self._last_for: dict[tuple[BrokerId, int], int] = {}
+        """The same for publisher and subscription."""
         self._gone: set[int] = set()
-        self._total = self._came = self._wrong = 0
+        self._total = self._came = self._wrong = self._withheld = 0
 
     def publishes(
         self,
         time: float,  # noqa: ARG002
-        broker: BrokerId,  # noqa: ARG002
+        broker: BrokerId,
         client: ClientId,  # noqa: ARG002
         publication: PublicationId,
         event: Event,
     ) -> None:
+        self._asked[publication] = (broker, len(self._asked))
         group, value = event["group"], event["x"]
         assert isinstance(group, int)
         assert isinstance(value, int)
@@ -76,8 +93,17 @@ class Deliveries(Observer):
         if group >= self._groups.load.unsubscriptions:
             count += 1
             code += self._codes[group]
+        elif group in self._going:
+            self._going[group].add(publication)
         self._total += count
         self._due[publication] = [count, code & _MASK]
+
+    def unsubscribes(self, time: float, broker: BrokerId, client: ClientId, name: str) -> None:  # noqa: ARG002
+        for publication in self._going.pop(int(name)):
+            publisher, place = self._asked[publication]
+            is_past = place < self._last_at.get((publisher, broker), -1)
+            self._withheld += is_past
+            self._total += is_past
 
     def confirms(self, time: float, broker: BrokerId, client: ClientId, name: str) -> None:  # noqa: ARG002
         self._gone.add(int(name))
@@ -92,9 +118,15 @@ class Deliveries(Observer):
         names: tuple[str, ...],
     ) -> None:
         groups = self._groups
+        publisher, place = self._asked[publication]
+        if place > self._last_at.get((publisher, broker), -1):
+            self._last_at[publisher, broker] = place
         for name in names:
             number = int(name)
             self._came += 1
+            if place < self._last_for.get((publisher, number), -1):
+                self._wrong += 1
+            self._last_for[publisher, number] = place
             is_root = groups.is_root(number)
             is_wanted = groups.group_of(number) == event["group"] and (
                 is_root or 0 <= event["x"] - self._lows[number] < groups.width  # type: ignore[operator]
@@ -105,6 +137,12 @@ class Deliveries(Observer):
                 due = self._due[publication]
                 due[0] -= 1
                 due[1] = (due[1] - self._codes[number]) & _MASK
+            elif number in self._going:
+                if publication in self._going[number]:
+                    self._going[number].discard(publication)
+                    self._total += 1
+                else:
+                    self._wrong += 1
 
     def figures(self) -> DeliveryFigures:
         """What was due and what came."""
@@ -114,6 +152,6 @@ class Deliveries(Observer):
         return DeliveryFigures(
             due=self._total,
             came=self._came,
-            missing=missing + cancelled,
+            missing=missing + cancelled + self._withheld,
             wrong=self._wrong + repeated + cancelled,
         )

@@ -132,7 +132,7 @@ class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def peak_queue(self) -> int:
-        """The longest queue of A to E."""
+        """The longest queue of A to E, as seen in a thousand looks."""
         return max(each.peak_queue for each in self.core)
 
     @property
@@ -165,13 +165,7 @@ class _Looks:
 
     def watch(self, every: float, until: float) -> None:
         """Look now and every so many seconds."""
-
-        def look(_: object) -> None:
-            self.look()
-            if self._simulation.now + every <= until:
-                self._simulation.timeline.at(self._simulation.now + every, look)
-
-        look(None)
+        self._simulation.timeline.repeat(every, until, self.look)
 
     def look(self) -> None:
         self._metrics.look(self._simulation)

@@ -1,5 +1,6 @@
 """How a broker is set up; what does not go together is refused with the rule that forbids it."""
 
+from math import inf
 from typing import Literal
 
 import msgspec
@@ -102,6 +103,20 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 not 0.0 <= self.threshold <= 1.0,
                 f"the threshold is a share between 0 and 1, not {self.threshold}",
                 "P4-B5",
+            ),
+            (
+                not self.window_seconds >= 0.0,
+                f"a history reaches back 0 s or more, not {self.window_seconds}",
+                "P4-B5",
+            ),
+            (
+                # Late ones are looked for as often.
+                not 0.01 <= self.acknowledgement_seconds < inf,
+                (
+                    "an acknowledgement has 0.01 s or more before it is late, not"
+                    f" {self.acknowledgement_seconds}"
+                ),
+                "P2-B8",
             ),
             *self._excluded_rewriting(),
         ):

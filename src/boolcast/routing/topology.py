@@ -9,7 +9,8 @@ from boolcast.model.identifiers import BrokerId
 class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Brokers, and links between two of them each.
 
-    Raises TopologyError for a link to itself, to an unknown broker, or given twice.
+    Raises TopologyError where there is no broker, and for a link to itself, to an unknown broker,
+    or given twice.
     """
 
     brokers: tuple[BrokerId, ...]
@@ -17,6 +18,8 @@ class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         known = set(self.brokers)
+        if not known:
+            raise TopologyError("a network has at least one broker")
         if len(known) < len(self.brokers):
             raise TopologyError("a broker is named twice")
         seen: set[frozenset[BrokerId]] = set()

@@ -66,10 +66,14 @@ class Wishes:
             case ClientPublishes():
                 pass
 
-    def subscriptions_of(self, client: ClientId) -> list[str]:
-        """The names of what a client is subscribed to."""
+    def ends_of(self, client: ClientId) -> list[ClientUnsubscribes | ClientUnadvertises]:
+        """What a client that leaves would ask for, one by one."""
         return [
-            name for kind, who, name in self._wanted if kind is ClientSubscribes and who == client
+            ClientUnsubscribes(client, name)
+            if kind is ClientSubscribes
+            else ClientUnadvertises(client, name)
+            for kind, who, name in self._wanted
+            if who == client
         ]
 
     def anew(self) -> Iterable[ClientAdvertises | ClientSubscribes]:

@@ -7,6 +7,7 @@ import msgspec
 from boolcast.routing.messages import Advertise, Publish, Subscribe, Unadvertise, Unsubscribe
 from boolcast.routing.stimuli import (
     ClientAdvertises,
+    ClientLeaves,
     ClientPublishes,
     ClientSubscribes,
     ClientUnadvertises,
@@ -20,7 +21,8 @@ class Costs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Milliseconds for each message that a broker handles; the defaults are P4-X2's active column.
 
     A subscription pays for matching and for covering, one in the payload of a removal for
-    matching only (P4-X1). `matched_entry_ms` is added for every entry that accepts an event,
+    matching only (P4-X1). A client that leaves pays for the end of each of its subscriptions.
+    `matched_entry_ms` is added for every entry that accepts an event,
     `table_entry_ms` for every entry of the table that it is matched against. Acknowledgements
     and the like are free.
     """
@@ -66,8 +68,13 @@ class Tariff:
         self._matched_entry = costs.matched_entry_ms / 1_000
         self._table_entry = costs.table_entry_ms / 1_000
 
-    def seconds(self, work: Sequence[Stimulus], matched: int, entries: int) -> float:
-        """The time that a broker with so many entries takes; `matched` accept the events."""
+    def seconds(
+        self, work: Sequence[Stimulus], matched: int, entries: int, removed: int = 0
+    ) -> float:
+        """The time that a broker with so many entries takes; `matched` accept the events.
+
+        So many entries were `removed` in it.
+        """
         total = matched * self._matched_entry
         for stimulus in work:
             done = stimulus.message if type(stimulus) is Received else stimulus
@@ -77,4 +84,6 @@ class Tariff:
                 total += entries * self._table_entry
             elif type(done) is Unsubscribe:
                 total += len(done.payload) * self._packed
+            elif kind is ClientLeaves:
+                total += removed * self._seconds[ClientUnsubscribes]
         return total

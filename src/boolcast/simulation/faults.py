@@ -5,6 +5,7 @@ lateness) is a property of the wires.
 """
 
 from collections.abc import Iterable
+from math import inf
 from random import Random
 from typing import Final, assert_never
 
@@ -13,6 +14,12 @@ import msgspec
 from boolcast.model.identifiers import BrokerId
 from boolcast.routing.topology import Topology
 from boolcast.simulation.simulator import Simulation
+
+MOST_SECONDS: Final = 100_000_000
+"""How much virtual time a run may have: three years."""
+
+_LONGEST_SECONDS: Final = 100_000
+"""How long a fault may last: a day; links try again and again meanwhile."""
 
 
 class _Fault(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,8 +86,13 @@ def problem_of(fault: Fault, topology: Topology) -> str | None:
     for left, right in links:
         if frozenset((left, right)) not in known:
             return f"there is no link {left}-{right}"
-    if fault.at < 0 or fault.seconds < 0 or (isinstance(fault, Slow) and fault.factor <= 0):
-        return "a fault begins at 0 s or later, lasts 0 s or longer, and slows by more than 0"
+    if not 0 <= fault.at <= MOST_SECONDS or not 0 <= fault.seconds <= _LONGEST_SECONDS:
+        return (
+            f"a fault begins at 0 s or later, up to {MOST_SECONDS:,} s, and lasts 0 s or longer, up"
+            f" to {_LONGEST_SECONDS:,} s"
+        )
+    if isinstance(fault, Slow) and not 0 < fault.factor < inf:
+        return "a link is slowed down by more than 0"
     return None
 
 

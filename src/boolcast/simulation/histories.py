@@ -14,6 +14,7 @@ from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.routing.stimuli import (
     ClientAdvertises,
+    ClientLeaves,
     ClientPublishes,
     ClientSubscribes,
     ClientUnadvertises,
@@ -112,6 +113,20 @@ class _Clients:
         broker, client, name = chosen
         return broker, ClientUnadvertises(client, name)
 
+    def leave(self) -> tuple[BrokerId, Request]:
+        """Let a client go with all it has, unless it is the last publisher."""
+        here = {
+            (broker, client): None for broker, client, _ in (*self.subscribed, *self.advertised)
+        }
+        chosen = self.chance.choice(list(here))
+        stay = [each for each in self.advertised if each[:2] != chosen]
+        if not stay:
+            return self.subscribe()
+        self.advertised = dict.fromkeys(stay)
+        self.subscribed = {each: None for each in self.subscribed if each[:2] != chosen}
+        broker, client = chosen
+        return broker, ClientLeaves(client)
+
     def publish(self) -> tuple[BrokerId, Request]:
         broker, client, _ = self.chance.choice(list(self.advertised))
         return broker, self.publication(client, self.chance.choice(EVENTS))
@@ -131,10 +146,11 @@ def random_history(
         time += chance.random() * 0.05
         yield Action(time, *begin())
     choices = (
-        [clients.subscribe] * 4
-        + [clients.unsubscribe] * 4
-        + [clients.publish] * 12
-        + [clients.advertise, clients.unadvertise]
+        [clients.subscribe] * 9
+        + [clients.unsubscribe] * 8
+        + [clients.publish] * 24
+        + [clients.advertise, clients.unadvertise] * 2
+        + [clients.leave]
     )
     time = 1.0
     for _ in range(actions):

@@ -1,6 +1,7 @@
 """What a simulation shows over virtual time: queues, tables, traffic, delays, wasted forwards.
 
-Brokers and links are looked at every so many seconds. A *triggered* subscription is one that a
+Brokers and links are looked at every so many seconds; the longest queue is that of any moment
+since the look before. A *triggered* subscription is one that a
 broker is told because something that covered it went away, counted wherever it travels on (P4-D's
 NRS messages). A *false positive* is an event that crossed a link and was wanted by nobody behind
 it; that is known when all is over, from where each event went and where it was delivered. What
@@ -19,7 +20,7 @@ import pyarrow as pa
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
-from boolcast.routing.stimuli import ClientUnsubscribes, Received
+from boolcast.routing.stimuli import ClientLeaves, ClientUnsubscribes, Received
 from boolcast.routing.topology import Topology
 from boolcast.simulation.observation import Observer
 from boolcast.simulation.simulator import Direction, Simulation
@@ -30,6 +31,7 @@ BROKER_COLUMNS: Final = pa.schema(
         ("time", pa.float64()),
         ("broker", pa.string()),
         ("queue", pa.int64()),
+        ("longest_queue", pa.int64()),
         ("subscriptions", pa.int64()),
         ("advertisements", pa.int64()),
         ("forwarded", pa.int64()),
@@ -113,16 +115,11 @@ class Metrics(Observer):
         self._packets = self._bytes = 0
         self._pruned = self._merged = 0
         self._now = 0.0
+        self._has_looked = False
 
     def watch(self, simulation: Simulation, every: float, until: float) -> None:
         """Look at brokers and links now and every so many seconds, up to a time."""
-
-        def look(_: object) -> None:
-            self.look(simulation)
-            if simulation.now + every <= until:
-                simulation.timeline.at(simulation.now + every, look)
-
-        simulation.timeline.at(simulation.now, look)
+        simulation.timeline.repeat(every, until, lambda: self.look(simulation))
 
     def publishes(
         self,
@@ -157,7 +154,7 @@ class Metrics(Observer):
                     self._travels[stimulus.message.publication].hops += 1
                 elif type(stimulus.message) is Unsubscribe:
                     is_removal = True
-            elif type(stimulus) is ClientUnsubscribes:
+            elif type(stimulus) is ClientUnsubscribes or type(stimulus) is ClientLeaves:
                 is_removal = True
         for effect in step.sent:
             link, message = effect.link, effect.message
@@ -192,7 +189,11 @@ class Metrics(Observer):
         for name, process in simulation.processes.items():
             state = process.stack.broker.state
             queue, table = process.queue, len(state.subscriptions)
-            self._longest_queue = max(self._longest_queue, queue)
+            # The first look begins the counting: what was set up before waited in no time.
+            longest = process.restart_longest()
+            if not self._has_looked:
+                longest = queue
+            self._longest_queue = max(self._longest_queue, longest)
             self._largest_table = max(self._largest_table, table)
             pruned, merged = state.rewriting.removed(), len(state.constituents)
             self._pruned += pruned
@@ -203,6 +204,7 @@ class Metrics(Observer):
                     now,
                     name,
                     queue,
+                    longest,
                     table,
                     len(state.advertisements),
                     forwarded,
@@ -212,6 +214,7 @@ class Metrics(Observer):
                     merged,
                 )
             )
+        self._has_looked = True
         self._packets = self._bytes = 0
         for direction, wire in simulation.wires.items():
             self._packets += wire.packets

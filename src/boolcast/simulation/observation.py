@@ -13,6 +13,14 @@ from boolcast.simulation.stacks import Job, Step
 class Observer:
     """Hears everything, in order, and does nothing; `time` is virtual."""
 
+    def advertises(
+        self, time: float, broker: BrokerId, client: ClientId, name: str, filter: Node
+    ) -> None:
+        """A client says what it will publish, perhaps again because its broker has lost it."""
+
+    def unadvertises(self, time: float, broker: BrokerId, client: ClientId, name: str) -> None:
+        """A client takes that back."""
+
     def subscribes(
         self, time: float, broker: BrokerId, client: ClientId, name: str, filter: Node
     ) -> None:
@@ -36,6 +44,9 @@ class Observer:
 
     def accepts(self, time: float, broker: BrokerId, publication: PublicationId) -> None:
         """The publisher's broker has taken it and will see to it."""
+
+    def refuses(self, time: float, broker: BrokerId, publication: PublicationId) -> None:
+        """The publisher's broker will not."""
 
     def delivers(
         self,
@@ -63,7 +74,7 @@ class Observer:
         """A broker has done a job."""
 
     def remarks(self, time: float, broker: BrokerId, effect: Effect) -> None:
-        """A broker refuses, complains or suspects."""
+        """A broker refuses something, complains or suspects."""
 
 
 def hearers(observers: Iterable[Observer], name: str) -> list[Callable[..., Any]]:

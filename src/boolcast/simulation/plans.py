@@ -3,6 +3,7 @@
 The texts are those of the command line: `line:5`, `groups`, `active`, `cut:3,loss:0.1`.
 """
 
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from boolcast.errors import ConfigurationError, FileError, UsageError
+from boolcast.model.identifiers import BrokerId
 from boolcast.model.statistics import Statistics
 from boolcast.routing.configuration import Configuration, EngineName
 from boolcast.routing.topology import Topology
@@ -41,6 +43,9 @@ POLICIES: Final[dict[str, dict[str, str]]] = {
 _PACKET_FAULTS: Final = ("loss", "repetition", "lateness")
 _USUAL_COUNT: Final = 3
 _USUAL_SHARE: Final = 0.1
+_MOST_FAULTS: Final = 10_000
+
+Links = tuple[tuple[BrokerId, BrokerId], ...]
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +70,7 @@ class Drawn(NamedTuple):
     """
 
     topology: Topology
+    left_out: Links
     configuration: Configuration
     scenario: Scenario
     wires: WireSettings
@@ -79,13 +85,15 @@ def draw(plan: Plan) -> Drawn:
     Each part has a stream of random numbers of its own: the same seed gives the same topology and
     history to every policy.
     """
-    topology = topologies.by_name(plan.topology, stream(plan.seed, "topology"))
+    _check_numbers(plan)
+    tree = topologies.by_name(plan.topology, stream(plan.seed, "topology"))
+    topology = tree.topology
     load = scenario(plan.workload, topology, plan.load, plan.seed, stream(plan.seed, "workload"))
     wires = WireSettings(latency_ms=plan.latency_ms, bytes_per_second=plan.bytes_per_second)
     wires, faults = _faults(plan, topology, load.seconds, wires, stream(plan.seed, "faults"))
     crashes = any(isinstance(fault, kinds.Crash) for fault in faults)
     configuration = _configuration(
-        plan.policy, plan.engine, stream(plan.seed, "policy"), durable=crashes
+        plan.policy, plan.engine, plan.seed, stream(plan.seed, "policy"), durable=crashes
     )
     is_direct = wires.is_perfect and not crashes
     statistics = None
@@ -94,14 +102,43 @@ def draw(plan: Plan) -> Drawn:
         requests = [request for _, request in load.beginning]
         statistics = learnt([*requests, *(action.request for action in actions)])
         load = load._replace(actions=iter(actions))
-    return Drawn(topology, configuration, load, wires, faults, is_direct, statistics)
+    return Drawn(topology, tree.left_out, configuration, load, wires, faults, is_direct, statistics)
+
+
+def _check_numbers(plan: Plan) -> None:
+    for name in ("latency_ms", "bytes_per_second"):
+        if not 0 <= getattr(plan, name) < inf:
+            raise UsageError(f"{name} is a number from 0 on, not {getattr(plan, name)}")
+    if not 0 < plan.load.interval_ms < inf or plan.load.seconds > kinds.MOST_SECONDS:
+        raise UsageError(
+            f"{plan.load.publications:,} publications, one every {plan.load.interval_ms:g} ms,"
+            f" must fit into {kinds.MOST_SECONDS:,} s of virtual time"
+        )
+
+
+def policies_of(configuration: Configuration) -> tuple[str, ...]:
+    """The policies by name, without their parameters."""
+    return (
+        configuration.propagation,
+        configuration.covering,
+        configuration.advertisement_covering,
+        configuration.unsubscription,
+    )
 
 
 def _configuration(
-    policy: str, engine: EngineName, chance: Random, *, durable: bool
+    policy: str, engine: EngineName, seed: int, chance: Random, *, durable: bool
 ) -> Configuration:
     if policy == "random":
-        return chance.choice(combinations(engine=engine, durable=durable))
+        # Seeds in a row go through all policies; only what these leave open is drawn, or else
+        # nearly all would be incremental, which has most to choose from. Half of all rewrite
+        # nothing, of which there is one way among many.
+        kinds: dict[tuple[str, ...], list[Configuration]] = {}
+        for each in combinations(engine=engine, durable=durable):
+            kinds.setdefault(policies_of(each), []).append(each)
+        rewrites = chance.random() < 0.5
+        chosen = list(kinds.values())[seed % len(kinds)]
+        return chance.choice([each for each in chosen if each.needs_selectivities is rewrites])
     fields: dict[str, Any] = {**POLICIES.get(policy, {}), "engine": engine, "durable": durable}
     if policy not in POLICIES:
         for part in policy.split(","):
@@ -143,6 +180,8 @@ def _faults(
                 shares[name] = float(amount) if amount else _USUAL_SHARE
             elif name in kinds.KINDS:
                 count = int(amount) if amount else _USUAL_COUNT
+                if not 0 <= count <= _MOST_FAULTS:
+                    raise UsageError(f"{name} comes 0 to {_MOST_FAULTS:,} times, not {count}")
                 found += kinds.draw(
                     chance, topology, [name], count=count, start=0.0, seconds=seconds
                 )

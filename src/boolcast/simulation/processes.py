@@ -37,6 +37,8 @@ class Process:
         self.inbox: deque[Job] = deque()
         self.current: tuple[Job, Step] | None = None
         self._is_busy = False
+        self._jobs = self._longest = 0
+        """How many jobs wait or are in hand, those that only concern a link left out."""
         self.tariff = tariff
         self._timeline = timeline
         self._commit = commit
@@ -45,6 +47,8 @@ class Process:
         """Let a job wait for its turn; there is nobody to do it while the process is down."""
         if self.is_up:
             self.inbox.append(job)
+            self._jobs += type(job) is not LinkJob or _is_for_broker(job)
+            self._longest = max(self._longest, self._jobs)
             if not self._is_busy and not self.is_paused:
                 self._work()
 
@@ -55,13 +59,16 @@ class Process:
         inbox = self.inbox
         while inbox and not self.is_paused:
             job = inbox.popleft()
+            table = self.stack.broker.state.subscriptions
+            before = len(table)
             step = self.stack.step(job, now)
-            entries = len(self.stack.broker.state.subscriptions)
-            seconds = self.tariff.seconds(step.work, step.matched, entries)
+            entries = len(table)
+            seconds = self.tariff.seconds(step.work, step.matched, entries, before - entries)
             if seconds:
                 self.current = (job, step)
                 self._timeline.at(now + seconds, self._finish, self.incarnation)
                 return
+            self._jobs -= type(job) is not LinkJob or _is_for_broker(job)
             self._commit(self, job, step)
         self._is_busy = False
 
@@ -71,6 +78,7 @@ class Process:
         assert self.current is not None
         job, step = self.current
         self.current = None
+        self._jobs -= type(job) is not LinkJob or _is_for_broker(job)
         self._commit(self, job, step)
         self._work()
 
@@ -90,6 +98,7 @@ class Process:
         undone += self.inbox
         self.is_up = self.is_paused = self._is_busy = False
         self.current = None
+        self._jobs = 0
         self.inbox.clear()
         self.incarnation += 1
         return undone
@@ -104,10 +113,13 @@ class Process:
     @property
     def queue(self) -> int:
         """How many jobs wait or are in hand; what only concerns a link does not count."""
-        return sum(map(_is_for_broker, self.inbox)) + (self.current is not None)
+        return self._jobs
+
+    def restart_longest(self) -> int:
+        """The longest queue since this was asked last."""
+        longest, self._longest = self._longest, self._jobs
+        return longest
 
 
-def _is_for_broker(job: Job) -> bool:
-    if not isinstance(job, LinkJob):
-        return True
-    return isinstance(job.stimulus, Arrived) and isinstance(job.stimulus.packet, Data)
+def _is_for_broker(job: LinkJob) -> bool:
+    return type(job.stimulus) is Arrived and type(job.stimulus.packet) is Data

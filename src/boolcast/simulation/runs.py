@@ -1,20 +1,22 @@
 """Running a plan: play it, let it come to rest, have a last round of events, and judge."""
 
-import multiprocessing
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Sequence
 from traceback import format_exception_only
 from typing import Final
 
 import msgspec
 
+from boolcast.model.identifiers import BrokerId
 from boolcast.routing.configuration import Configuration
+from boolcast.routing.effects import Complain, Effect
 from boolcast.simulation import faults, histories
 from boolcast.simulation.checker import Checker, Verdict
 from boolcast.simulation.metrics import Metrics
 from boolcast.simulation.observation import Observer
-from boolcast.simulation.plans import Drawn, Plan, draw
+from boolcast.simulation.plans import Drawn, Links, Plan, draw
 from boolcast.simulation.simulator import Simulation
 from boolcast.simulation.traces import Trace
+from boolcast.simulation.workers import spread
 
 _PROBES: Final = 500
 """How often a run is asked whether it is at rest, beside before every action."""
@@ -27,6 +29,9 @@ _SIMPLIFYING: Final = (
 """The fields of a configuration that are told where they are not as usual."""
 
 _USUAL: Final = msgspec.structs.asdict(Configuration())
+
+_COMPLAINTS: Final = 100
+"""How many complaints are kept."""
 
 _PATIENCE_SECONDS: Final = 7_200.0
 """How much virtual time a network has to come to rest when all faults are over."""
@@ -44,25 +49,41 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     came_to_rest: bool
     verdict: Verdict | None
     trace: str
+    left_out: Links = ()
+    """The links of the topology that close a cycle."""
+    complaints: tuple[str, ...] = ()
+    """What brokers had to say of each other, though all keep to the protocol: the first few."""
     error: str = ""
 
     @property
     def is_right(self) -> bool:
         """True if nothing was wrong."""
-        return self.came_to_rest and not self.error and bool(self.verdict)
+        return self.came_to_rest and not self.complaints and not self.error and bool(self.verdict)
 
     def problems(self) -> list[str]:
         """What was wrong, in words."""
         found = [self.error] if self.error else []
         if not self.error and not self.came_to_rest:
             found.append("the network never came to rest")
+        found += self.complaints
         if self.verdict is not None:
             found += map(str, self.verdict.violations)
         return found
 
 
+class _Complaints(Observer):
+    """Takes down what brokers have to say of each other."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def remarks(self, time: float, broker: BrokerId, effect: Effect) -> None:
+        if isinstance(effect, Complain) and len(self.found) < _COMPLAINTS:
+            self.found.append(f"{broker} complains of {effect.link}: {effect.error}, {time:.3f} s")
+
+
 class Run:
-    """A plan at work; `play` may be called in slices, so that somebody can show how far it is.
+    """A plan at work. `outcome` does all; `begin`, `play` and `finish` are its parts.
 
     With `looks` there are metrics, taken so many times.
     """
@@ -72,10 +93,11 @@ class Run:
     ) -> None:
         self.plan = plan
         self.drawn: Drawn = draw(plan)
-        self.checker = Checker()
+        self.checker = Checker(seed=plan.seed)
         self.trace = Trace()
         self.metrics = None if looks is None else Metrics(self.drawn.topology)
-        watching: list[Observer] = [self.checker, self.trace, *observers]
+        self._complaints = _Complaints()
+        watching: list[Observer] = [self.checker, self.trace, self._complaints, *observers]
         if self.metrics is not None:
             watching.append(self.metrics)
         self.simulation = Simulation(
@@ -89,12 +111,32 @@ class Run:
             statistics=self.drawn.statistics,
         )
         self.came_to_rest = True
-        simulation, scenario = self.simulation, self.drawn.scenario
+        self._looks = looks
+
+    def outcome(
+        self, *, slices: int = 1, tell: Callable[[float, str], None] = lambda share, text: None
+    ) -> Outcome:
+        """Run the plan to its end; `tell` hears after each slice of time how far it is.
+
+        What breaks is told in the outcome, since that is what we look for.
+        """
+        simulation = self.simulation
+        try:
+            self.begin()
+            for done in range(1, slices + 1):
+                self.play(self.start + (self.end - self.start) * done / slices)
+                tell(done / slices, f"{simulation.now:,.1f} s, {simulation.messages:,} messages")
+            return self.finish()
+        except Exception as error:  # noqa: BLE001 - see above
+            return self.judged(error="".join(format_exception_only(error)).strip())
+
+    def begin(self) -> None:
+        """Bring in what is there when the clock starts, and put the rest on the agenda."""
+        simulation, scenario, looks = self.simulation, self.drawn.scenario, self._looks
         if scenario.beginning:
             self.came_to_rest = simulation.set_up(scenario.beginning)
         self.start = simulation.now
         self.end = self.start + scenario.seconds
-        self._probe_every = scenario.seconds / _PROBES
         histories.play(
             simulation, (each._replace(at=each.at + self.start) for each in scenario.actions)
         )
@@ -102,14 +144,9 @@ class Run:
             simulation,
             [msgspec.structs.replace(each, at=each.at + self.start) for each in self.drawn.faults],
         )
-        simulation.timeline.at(self.start, self._probe)
+        simulation.timeline.repeat(scenario.seconds / _PROBES, self.end, simulation.look_for_rest)
         if self.metrics is not None and looks is not None:
             self.metrics.watch(simulation, scenario.seconds / looks, self.end)
-
-    def _probe(self, _: object) -> None:
-        self.simulation.look_for_rest()
-        if self.simulation.now + self._probe_every < self.end:
-            self.simulation.timeline.at(self.simulation.now + self._probe_every, self._probe)
 
     def play(self, until: float) -> None:
         """Let virtual time pass up to that moment."""
@@ -125,18 +162,27 @@ class Run:
         if self.plan.workload == "random":
             histories.final_round(simulation)
             self.came_to_rest = simulation.settle(_PATIENCE_SECONDS) and self.came_to_rest
+            for process in simulation.processes.values():
+                process.stack.broker.validate()
         if self.metrics is not None:
             self.metrics.look(simulation)
+        return self.judged(verdict=self.checker.verdict())
+
+    def judged(self, *, verdict: Verdict | None = None, error: str = "") -> Outcome:
+        """What came of it so far; without a verdict something broke."""
         return Outcome(
             seed=self.plan.seed,
             brokers=len(self.drawn.topology.brokers),
             policy=describe(self.drawn),
             faults=len(self.drawn.faults),
-            seconds=simulation.now,
-            messages=simulation.messages,
-            came_to_rest=self.came_to_rest,
-            verdict=self.checker.verdict(),
+            seconds=self.simulation.now,
+            messages=self.simulation.messages,
+            came_to_rest=self.came_to_rest and not error,
+            verdict=verdict,
             trace=self.trace.digest,
+            left_out=self.drawn.left_out,
+            complaints=tuple(self._complaints.found),
+            error=error,
         )
 
 
@@ -152,29 +198,18 @@ def describe(drawn: Drawn) -> str:
 
 
 def outcome_of(plan: Plan) -> Outcome:
-    """Run a plan to its end. What breaks is told in the outcome, since that is what we look for."""
-    run = Run(plan)
-    try:
-        return run.finish()
-    except Exception as error:  # noqa: BLE001 - see above
-        return Outcome(
-            seed=plan.seed,
-            brokers=len(run.drawn.topology.brokers),
-            policy=describe(run.drawn),
-            faults=len(run.drawn.faults),
-            seconds=run.simulation.now,
-            messages=run.simulation.messages,
-            came_to_rest=False,
-            verdict=None,
-            trace=run.trace.digest,
-            error="".join(format_exception_only(error)).strip(),
-        )
+    """Run a plan to its end."""
+    return Run(plan).outcome()
 
 
-def outcomes(plans: Iterable[Plan], *, cores: int) -> Iterator[Outcome]:
+def outcomes(plans: Sequence[Plan], *, cores: int) -> Generator[Outcome, None, None]:
     """Run plans on so many cores; outcomes come in the order of the plans."""
     if cores == 1:
         yield from map(outcome_of, plans)
-        return
-    with multiprocessing.get_context("spawn").Pool(cores) as pool:
-        yield from pool.imap(outcome_of, plans, chunksize=4)
+    else:
+        yield from spread(outcome_of, plans, cores=cores, after_death=_after_death)
+
+
+def _after_death(plan: Plan, exit_code: int) -> Outcome:
+    """What is left to say of a run whose process has died."""
+    return Run(plan).judged(error=f"its process ended with {exit_code}")

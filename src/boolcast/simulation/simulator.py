@@ -10,6 +10,7 @@ no broker had accepted are lost with it.
 """
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from boolcast.errors import UsageError
 from boolcast.model.identifiers import BrokerId, PublicationId
@@ -22,9 +23,11 @@ from boolcast.routing.messages import Message, Publish
 from boolcast.routing.packets import Packet
 from boolcast.routing.state import EntryEngine
 from boolcast.routing.stimuli import (
+    ClientAdvertises,
     ClientLeaves,
     ClientPublishes,
     ClientSubscribes,
+    ClientUnadvertises,
     ClientUnsubscribes,
     Received,
     TimerFired,
@@ -119,11 +122,14 @@ class Simulation:
         self._control_in_flight = 1
         self._events_in_flight = 0
         observers = list(observers)
+        self._on_advertises = hearers(observers, "advertises")
+        self._on_unadvertises = hearers(observers, "unadvertises")
         self._on_subscribes = hearers(observers, "subscribes")
         self._on_unsubscribes = hearers(observers, "unsubscribes")
         self._on_confirms = hearers(observers, "confirms")
         self._on_publishes = hearers(observers, "publishes")
         self._on_accepts = hearers(observers, "accepts")
+        self._on_refuses = hearers(observers, "refuses")
         self._on_delivers = hearers(observers, "delivers")
         self._on_crashes = hearers(observers, "crashes")
         self._on_calms = hearers(observers, "calms")
@@ -219,6 +225,12 @@ class Simulation:
     def _tell_of(self, broker: BrokerId, request: Request) -> None:
         now = self.timeline.now
         match request:
+            case ClientAdvertises(client, name, filter):
+                for hear in self._on_advertises:
+                    hear(now, broker, client, name, filter)
+            case ClientUnadvertises(client, name):
+                for hear in self._on_unadvertises:
+                    hear(now, broker, client, name)
             case ClientSubscribes(client, name, filter):
                 for hear in self._on_subscribes:
                     hear(now, broker, client, name, filter)
@@ -226,13 +238,13 @@ class Simulation:
                 for hear in self._on_unsubscribes:
                     hear(now, broker, client, name)
             case ClientLeaves(client):
-                for name in self._wishes[broker].subscriptions_of(client):
-                    self._tell_of(broker, ClientUnsubscribes(client, name))
+                for end in self._wishes[broker].ends_of(client):
+                    self._tell_of(broker, end)
             case ClientPublishes(client, publication, event):
                 for hear in self._on_publishes:
                     hear(now, broker, client, publication, event)
             case _:
-                pass
+                assert_never(request)
 
     # What brokers do
 
@@ -260,12 +272,10 @@ class Simulation:
 
     def _carry_out(self, process: Process, job: Job, step: Step) -> None:
         now = self.timeline.now
-        is_refused = False
         if type(job) is ClientPublishes:
             is_refused = any(type(effect) is Refuse for effect in step.effects)
-            if not is_refused:
-                for hear in self._on_accepts:
-                    hear(now, process.name, job.publication)
+            for hear in self._on_refuses if is_refused else self._on_accepts:
+                hear(now, process.name, job.publication)
         for effect in step.effects:
             match effect:
                 case Deliver():
@@ -403,7 +413,7 @@ class Simulation:
 
     # Rest
 
-    def look_for_rest(self, _: object = None) -> None:
+    def look_for_rest(self) -> None:
         """Tell the observers if nothing, or no control message, is on its way."""
         control, events = self.in_flight()
         if not control:

@@ -148,7 +148,7 @@ class DirectStack:
         broker = self.broker
         effects = broker.handle(job, now=now)
         if _is_of_event(job):
-            step.matched = broker.state.matched
+            step.matched = broker.matched
         else:
             step.is_control = True
         sent = step.sent

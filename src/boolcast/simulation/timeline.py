@@ -18,14 +18,21 @@ class Timeline:
         self._agenda: list[tuple[float, int, Action, Any]] = []
         self._count = 0
 
-    def __len__(self) -> int:
-        return len(self._agenda)
-
     def at(self, time: float, action: Action, argument: object = None) -> None:
         """Call `action(argument)` at that time, which must not have passed."""
         assert time >= self.now
         self._count += 1
         heappush(self._agenda, (time, self._count, action, argument))
+
+    def repeat(self, every: float, until: float, action: Callable[[], None]) -> None:
+        """Call `action()` now, before time passes, and every so many seconds up to a time."""
+
+        def act(_: object) -> None:
+            action()
+            if self.now + every <= until:
+                self.at(self.now + every, act)
+
+        self.at(self.now, act)
 
     def run(self, until: float) -> None:
         """Let time pass up to and including that moment."""

@@ -8,7 +8,7 @@ import msgspec
 
 from boolcast.errors import FileError, TopologyError
 from boolcast.model.identifiers import BrokerId
-from boolcast.routing.topology import Topology, spanning_tree
+from boolcast.routing.topology import SpanningTree, Topology, spanning_tree
 
 
 def line(size: int) -> Topology:
@@ -70,11 +70,17 @@ def edges(topology: Topology) -> list[BrokerId]:
     return [broker for broker, others in topology.neighbours().items() if len(others) <= 1]
 
 
-def by_name(name: str, chance: Random) -> Topology:
+def by_name(name: str, chance: Random) -> SpanningTree:
     """`line:5`, `star:8`, `tree:3x2`, `random:12`, `random`, `paper`, `tiered`, or a JSON file.
 
-    Of a file with cycles the spanning tree is taken. Raises TopologyError or FileError.
+    A file may have cycles; what closes one is left out. Raises TopologyError or FileError.
     """
+    if name.endswith(".json"):
+        return read(Path(name))
+    return SpanningTree(_tree_by_name(name, chance), ())
+
+
+def _tree_by_name(name: str, chance: Random) -> Topology:
     kind, _, size = name.partition(":")
     try:
         match kind:
@@ -84,7 +90,7 @@ def by_name(name: str, chance: Random) -> Topology:
                 return star(_size(size))
             case "tree":
                 fanout, _, depth = size.partition("x")
-                return tree(_size(fanout), _size(depth))
+                return _tree_within_limits(_size(fanout), _size(depth))
             case "random":
                 return random_tree(_size(size) if size else chance.randint(2, 7), chance)
             case "paper" if not size:
@@ -95,15 +101,13 @@ def by_name(name: str, chance: Random) -> Topology:
         raise TopologyError(
             f"{name!r} has no size: write line:5, star:8, tree:3x2 or random:12"
         ) from None
-    if not name.endswith(".json"):
-        raise TopologyError(
-            f"there is no topology {name!r}: take line:5, star:8, tree:3x2, random:12, random,"
-            " paper, tiered, or a file that ends in .json"
-        )
-    return read(Path(name))
+    raise TopologyError(
+        f"there is no topology {name!r}: take line:5, star:8, tree:3x2, random:12, random,"
+        " paper, tiered, or a file that ends in .json"
+    )
 
 
-def read(path: Path) -> Topology:
+def read(path: Path) -> SpanningTree:
     """The tree of a file `{"brokers": ["A", "B"], "links": [["A", "B"]]}`."""
     try:
         topology = msgspec.json.decode(path.read_bytes(), type=Topology)
@@ -111,7 +115,7 @@ def read(path: Path) -> Topology:
         raise FileError(f"cannot read: {error.strerror}", path=str(path)) from None
     except msgspec.DecodeError as error:
         raise FileError(f"no topology: {error}", path=str(path)) from None
-    return spanning_tree(topology).topology
+    return spanning_tree(topology)
 
 
 _MOST: Final = 10_000
@@ -122,6 +126,16 @@ def _size(text: str) -> int:
     if not 1 <= size <= _MOST:
         raise TopologyError(f"a network has 1 to {_MOST:,} brokers, not {size}")
     return size
+
+
+def _tree_within_limits(fanout: int, depth: int) -> Topology:
+    level = size = 1
+    for _ in range(depth):
+        level *= fanout
+        size += level
+        if size > _MOST:
+            raise TopologyError(f"a network has 1 to {_MOST:,} brokers, and this tree more")
+    return tree(fanout, depth)
 
 
 def _from_parents(parents: list[int]) -> Topology:

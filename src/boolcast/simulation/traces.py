@@ -1,4 +1,4 @@
-"""A trace: every step of every broker, in order, as text or as one hash (law 7)."""
+"""A trace: every step of every broker, in order, as one hash (law 7)."""
 
 from hashlib import blake2b
 from typing import Any
@@ -6,26 +6,24 @@ from typing import Any
 import msgspec
 
 from boolcast.model.identifiers import BrokerId
+from boolcast.routing.stimuli import Received
 from boolcast.simulation.observation import Observer
 from boolcast.simulation.stacks import Job, Step
 
 
 class Trace(Observer):
-    """Takes down what every broker did; `lines` only if they are to be kept."""
+    """Takes down what every broker did."""
 
-    def __init__(self, *, is_kept: bool = False) -> None:
-        self.lines: list[str] = []
-        self.steps_seen = 0
-        self._is_kept = is_kept
+    def __init__(self) -> None:
         self._hash = blake2b(digest_size=16)
 
     def steps(self, time: float, broker: BrokerId, job: Job, step: Step) -> None:
-        seen = (time, broker, type(job).__name__, job, step.sent, [str(e) for e in step.effects])
-        line = _ENCODER.encode(seen)
-        self.steps_seen += 1
-        self._hash.update(line)
-        if self._is_kept:
-            self.lines.append(line.decode())
+        # Most of what is sent is what came in, which need not be written out again for each link.
+        came = job.message if type(job) is Received else None
+        sent = [each.link if each.message is came else each for each in step.sent]
+        effects = [(type(each).__name__, each) for each in step.effects]
+        seen = (time, broker, type(job).__name__, job, sent, effects)
+        self._hash.update(_ENCODER.encode(seen))
 
     @property
     def digest(self) -> str:

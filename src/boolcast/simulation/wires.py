@@ -94,7 +94,3 @@ class Wire:
             held, self._held = self._held, deque()
             for packet, size in held:
                 self.put(packet, size)
-
-    def held(self) -> list[object]:
-        """What a clog holds up."""
-        return [packet for packet, _ in self._held]

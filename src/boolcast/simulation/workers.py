@@ -1,0 +1,86 @@
+"""Tasks spread over processes. A process that dies is noticed, and none outlives its parent."""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def spread(
+    function: Callable[[T], R],
+    tasks: Sequence[T],
+    *,
+    cores: int,
+    after_death: Callable[[T, int], R],
+) -> Generator[R, None, None]:
+    """The results in the order of the tasks.
+
+    `after_death` gives that of a task whose process has ended by itself, from its exit code; a
+    pool of `multiprocessing` would wait for it for ever.
+    """
+    left = iter(range(len(tasks)))
+    busy: dict[Connection, tuple[SpawnProcess, int]] = {}
+    done: dict[int, R] = {}
+    told = 0
+    processes: list[SpawnProcess] = []
+
+    def give(pipe: Connection, process: SpawnProcess) -> None:
+        place = next(left, None)
+        if place is not None:
+            busy[pipe] = (process, place)
+            # A dead process is noticed when its answer is waited for.
+            with suppress(OSError):
+                pipe.send(tasks[place])
+
+    try:
+        for _ in range(min(cores, len(tasks))):
+            give(*_start(function, processes))
+        while told < len(tasks):
+            for pipe in wait(list(busy)):
+                assert isinstance(pipe, Connection)
+                process, place = busy.pop(pipe)
+                try:
+                    done[place] = pipe.recv()
+                except (EOFError, OSError):
+                    process.join()
+                    done[place] = after_death(tasks[place], process.exitcode or 0)
+                    give(*_start(function, processes))
+                else:
+                    give(pipe, process)
+            while told in done:
+                yield done.pop(told)
+                told += 1
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join()
+
+
+def _start(
+    function: Callable[[T], R], processes: list[SpawnProcess]
+) -> tuple[Connection, SpawnProcess]:
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_serve, args=(function, there), daemon=True)
+    process.start()
+    processes.append(process)
+    there.close()  # So that the pipe ends with the process.
+    return here, process
+
+
+def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
+    # Ctrl-C reaches all processes of a terminal; the parent ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            task = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(function(task))

@@ -1,0 +1,35 @@
+"""Tasks in processes of their own."""
+
+import multiprocessing
+import os
+import signal
+
+import pytest
+
+from boolcast.simulation.workers import spread
+
+pytestmark = pytest.mark.slow
+
+
+def square(number: int) -> int:
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+def after_death(number: int, exit_code: int) -> int:
+    return exit_code * 100 - number
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_results_come_in_order_and_a_death_is_told(cores):
+    found = spread(square, range(7), cores=cores, after_death=after_death)
+    assert list(found) == [0, 1, 4, -903, 16, 25, 36]
+    assert not multiprocessing.active_children()
+
+
+def test_whoever_stops_listening_stops_the_work():
+    found = spread(square, range(100), cores=2, after_death=after_death)
+    assert next(found) == 0
+    found.close()
+    assert not multiprocessing.active_children()
