@@ -6,24 +6,23 @@ from unittest.mock import patch
 import pytest
 
 from boolcast.errors import ProtocolError, UnadvertisedError
-from boolcast.model.identifiers import BrokerId, SubscriptionId
+from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.statistics import Statistics
 from boolcast.optimising import trees
 from boolcast.optimising.estimates import Rules
 from boolcast.optimising.mergers import Merger
 from boolcast.optimising.pre_pruning import pre_prune
 from boolcast.optimising.selectivities import Selectivities
-from boolcast.routing import advertising, reviewing, subscribing, synchronising
+from boolcast.routing import advertising, subscribing, synchronising
 from boolcast.routing.broker import Broker
 from boolcast.routing.effects import Complain, Confirm, Deliver, Effect, Refuse, Send
 from boolcast.routing.forms import Form
 from boolcast.routing.graph import Change, RelationGraph
-from boolcast.routing.keeping import keep_subscription
 from boolcast.routing.links import LinkEnd
 from boolcast.routing.merging import MergingByPruning
 from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
 from boolcast.routing.neighbours import Neighbour
-from boolcast.routing.state import Operation, State
+from boolcast.routing.state import State
 from boolcast.routing.stimuli import (
     ClientPublishes,
     ClientSubscribes,
@@ -32,7 +31,7 @@ from boolcast.routing.stimuli import (
     Stimulus,
 )
 from boolcast.routing.tables import Entry
-from boolcast.routing.unsubscription import Distances, Separately
+from boolcast.routing.unsubscription import Separately
 from boolcast.simulation.plans import Plan
 from boolcast.simulation.runs import outcome_of
 
@@ -75,36 +74,6 @@ BEGIN_ANEW = LinkEnd._begin_anew
 PRUNING = "rewriting=pruning,review_events=1"
 MERGING = "covering=none,merging=pruning,imperfection=0.5,merger_size=3,review_events=1"
 SENDING = "covering=active,sending=pruned,degradation=0.5"
-
-
-def break_a_merger_before_the_rest_is_told(
-    state: State, entry: Entry, distances: Distances, removal: Operation
-) -> None:
-    """P2-B12 the wrong way round."""
-    if entry.id in state.subscriptions:
-        subscribing.remove(state, entry, distances, removal)
-        return
-    state.constituents.remove(entry)
-    keep_subscription(state, entry)
-    exchange = state.mergers.unsubscribe(SubscriptionId(entry.id))
-    for name in exchange.withdraw:
-        subscribing.remove(state, state.subscriptions.entries[name], distances, removal)
-    for name in exchange.forward:
-        remaining = state.constituents.entries[name]
-        state.constituents.remove(remaining)
-        remaining.order = state.next_order()
-        subscribing.install(state, remaining)
-
-
-def withdraw_before_telling(state: State, link: BrokerId, merger: Merger) -> None:
-    """R2 broken: constituents go before the merger comes."""
-    for neighbour in state.others(link):
-        told = [name for name in merger.constituents if name in neighbour.subscriptions]
-        subscribing.withdraw(state, neighbour, told)
-    PUT_IN_PLACE(state, link, merger)
-
-
-PUT_IN_PLACE = reviewing._put_in_place
 
 
 def merge_into_the_first(self, constituents, selectivities, new_id):
@@ -212,8 +181,6 @@ def complain_of_all(self: Broker, stimulus: Stimulus, *, now: float) -> list[Eff
         (Broker, "handle", replay_old_events, {}),
         (Broker, "handle", complain_of_all, {}),
         (subscribing, "keep_subscription", lambda state, entry: None, {"faults": "crash:8"}),
-        (subscribing, "drop", break_a_merger_before_the_rest_is_told, {"policy": MERGING}),
-        (reviewing, "_put_in_place", withdraw_before_telling, {"policy": MERGING}),
         (MergingByPruning, "_merged", merge_into_the_first, {"policy": MERGING}),
         (State, "take_up", prune_what_clients_asked_for, {"policy": "pruning"}),
         (State, "form_of", tell_the_whole_form, {"policy": SENDING}),
