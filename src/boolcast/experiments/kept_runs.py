@@ -21,10 +21,10 @@ class _Result(Protocol):
 R = TypeVar("R", bound=_Result)
 
 
-def kept(folder: Path, setting: _Labelled, kind: type[R]) -> R | None:
+def kept(folder: Path, setting: _Labelled, decoder: msgspec.json.Decoder[R]) -> R | None:
     """The result of just this run, if it is in the folder."""
     try:
-        found = msgspec.json.decode(_path(folder, setting).read_bytes(), type=kind)
+        found = decoder.decode(_path(folder, setting).read_bytes())
     except (FileNotFoundError, msgspec.DecodeError):
         return None
     return found if found.setting == setting else None

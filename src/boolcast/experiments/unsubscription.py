@@ -208,7 +208,7 @@ def reproduce(
     """
     done: dict[str, RunFigures] = {}
     for setting in chosen:
-        kept = None if folder is None else kept_runs.kept(folder, setting, RunFigures)
+        kept = None if folder is None else kept_runs.kept(folder, setting, _FIGURES)
         if kept is not None:
             done[setting.label] = kept
     waiting = [each for each in chosen if each.label not in done]
@@ -231,6 +231,8 @@ def report(runs: list[RunFigures], *, scale: float, seed: int) -> Report:
     """The runs with the checks of those experiments that are among them."""
     return Report(scale, seed, runs, checks(runs))
 
+
+_FIGURES: Final = msgspec.json.Decoder(RunFigures)
 
 Result = tuple[str, float | RunFigures]
 """The label of a run, and the share of it that is done or what it showed."""
