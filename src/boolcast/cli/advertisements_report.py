@@ -63,7 +63,7 @@ def _write_tables(made: Report) -> None:
         console.print(_overlap_table(overlap))
     for part, title in (
         (Part.PRUNING, "Pruned to the cut-off"),
-        (Part.COMBINED, "All advertisements pruned to the end, after subscriptions"),
+        (Part.COMBINED, "Pruned to the end, after subscriptions"),
     ):
         runs = [each for each in of_kind(PruningFigures, made.runs) if each.setting.part == part]
         if runs:
@@ -100,9 +100,9 @@ def _overlap_table(runs: list[OverlapFigures]) -> Table:
 
 def _pruning_table(title: str, runs: list[PruningFigures], *, to_the_end: bool) -> Table:
     table = plain_table(
-        f"{title}; ms and work for an advertisement, before and then",
+        f"{title}: before → then",
         ["pruned"],
-        ["subscription prunings", "prunings", "memory saved", "overlapping", "candidates"],
+        ["SP", "AP", "saved", "overlapping", "candidates"],
         ["First work", "First ms", "All work", "All ms"],
     )
     for each in sorted(runs, key=lambda run: (run.setting.subscription_pruning, run.setting.kind)):
@@ -120,6 +120,10 @@ def _pruning_table(title: str, runs: list[PruningFigures], *, to_the_end: bool) 
             f"{number(before.all_work)} → {number(point.all_work)}",
             f"{number(before.all_milliseconds)} → {number(point.all_milliseconds)}",
         )
+    table.caption = (
+        "SP, AP: prunings of subscriptions and advertisements, of all possible ones; saved: of the "
+        "memory for advertisements; work and ms for one of them"
+    )
     return table
 
 

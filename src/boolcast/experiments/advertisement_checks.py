@@ -71,8 +71,11 @@ def checks(runs: Sequence[OverlapFigures | PruningFigures]) -> list[Check]:
 
 
 def _structure(curves: Curves) -> Iterator[Check]:
-    each_has = {kind: _end(curve).operations / curve.setting.advertisements
-                for kind, curve in curves.items() if kind != MIX}  # fmt: skip
+    each_has = {
+        kind: _end(curve).operations / curve.setting.advertisements
+        for kind, curve in curves.items()
+        if kind != MIX
+    }
     yield Check(
         number=1,
         part="pruning",
@@ -83,17 +86,28 @@ def _structure(curves: Curves) -> Iterator[Check]:
         holds=all(abs(each_has[kind] - OPERATIONS[kind]) <= 0.02 for kind in each_has),
     )
     memory = {kind: curve.memory(_end(curve)) for kind, curve in curves.items()}
-    # Of A8 two alternatives that both end with `new` become one, so that less than 4 is left.
-    slack = dict.fromkeys(memory, _SMALL) | {"A1": 0.05, "A8": 0.1, MIX: 0.03}
+    # The mix and A1 are within a tolerance of ours.
+    slack = dict.fromkeys(memory, _SMALL) | {"A1": 0.05, MIX: 0.03}
     yield Check(
         number=1,
         part="pruning",
-        name="memory saved at the end, A1 to A8 and all",
-        bound="0.6 to 0.8, then exact; A8 up to 0.1 more; all ± 0.03",
-        paper=_row(list(FULL_MEMORY.values())),
-        ours=_row(list(memory.values()), ".3f"),
-        holds=0.6 <= memory["A1"] <= 0.8
-        and all(abs(memory[kind] - FULL_MEMORY[kind]) <= slack[kind] for kind in memory),
+        name="memory saved at the end, A1 to A7 and all",
+        bound="0.65 ± 0.05, then exact, all ± 0.03",
+        paper=_row([paper for kind, paper in FULL_MEMORY.items() if kind != "A8"]),
+        ours=_row([saved for kind, saved in memory.items() if kind != "A8"], ".3f"),
+        holds=all(
+            abs(memory[kind] - FULL_MEMORY[kind]) <= slack[kind] for kind in memory if kind != "A8"
+        ),
+    )
+    # Alternatives of A8 that end with the same predicate become one here; in the paper they stay.
+    yield Check(
+        number=1,
+        part="pruning",
+        name="memory saved at the end, A8",
+        bound="0.6 to 0.8",
+        paper=f"{FULL_MEMORY['A8']:.2f}",
+        ours=f"{memory['A8']:.3f}",
+        holds=0.6 <= memory["A8"] <= 0.8,
     )
 
 
