@@ -66,10 +66,11 @@ def _pruning(runs: Sequence[PruningFigures]) -> Figure:
         axes.plot(places, [point.first_work / whole for point in points], label="work of First")
         axes.axvline(curve.proportion(curve.cut_off), color="tab:grey", linestyle=":")
         axes.set_title(kind)
-        axes.set_ylim(0, 1.6)
+        axes.set_ylim(0, 1.8)
     for axes in figure.axes[6:]:
         axes.set_xlabel("share of the prunings")
-    figure.axes[0].legend(fontsize="small")
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names))
     return figure
 
 
