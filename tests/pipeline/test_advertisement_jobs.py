@@ -1,6 +1,8 @@
 """The experiments on advertisements as a Spark job: one task each, nothing run twice."""
 
 import json
+from contextlib import nullcontext
+from unittest.mock import Mock
 
 import pyarrow.parquet as pq
 from msgspec.structs import replace
@@ -43,13 +45,18 @@ def without_times(figures: RunFigures) -> object:
 
 
 def test_spark_finds_what_one_process_does_and_runs_nothing_twice(spark: SparkSession, tmp_path):
-    first = reproduce(spark, CHOSEN[:2], tmp_path)
+    first = reproduce(lambda: nullcontext(spark), CHOSEN[:2], tmp_path)
     assert [each.setting for each in first] == CHOSEN[:2]
     told: list[float] = []
-    again = reproduce(spark, CHOSEN, tmp_path, lambda share, text: told.append(share))
+    again = reproduce(
+        lambda: nullcontext(spark), CHOSEN, tmp_path, lambda share, text: told.append(share)
+    )
     assert again[:2] == first
     assert [without_times(each) for each in again] == [without_times(run(each)) for each in CHOSEN]
     assert all(0 <= share <= 1 for share in told)
+    no_spark = Mock()
+    assert reproduce(no_spark, CHOSEN, tmp_path) == again
+    no_spark.assert_not_called()
 
 
 def test_the_command_writes_figures_checks_and_plots(spark: SparkSession, tmp_path):

@@ -1,6 +1,7 @@
 """Running the experiments on advertisements, and showing them as tables, JSON and Parquet."""
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -38,9 +39,9 @@ def show(
             place = output or stack.enter_context(TemporaryDirectory(prefix="boolcast-"))
             folder = Path(place)
             folder.mkdir(parents=True, exist_ok=True)
-            spark = stack.enter_context(spark_session(master, "boolcast reproduce advertisements"))
             tell = stack.enter_context(shares("reproducing"))
-            made = report(reproduce(spark, chosen, folder, tell), scale=scale, seed=seed)
+            start = partial(spark_session, master, "boolcast reproduce advertisements")
+            made = report(reproduce(start, chosen, folder, tell), scale=scale, seed=seed)
         if output is not None:
             _write_figures(made, folder)
             _draw(made, folder)

@@ -7,6 +7,7 @@ files, as a local one does.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
@@ -52,13 +53,14 @@ def _carried_out(batches: Iterable[pa.RecordBatch], folder: Path) -> Iterator[pa
 
 
 def reproduce(
-    spark: SparkSession,
+    start: Callable[[], AbstractContextManager[SparkSession]],
     chosen: Sequence[Setting],
     folder: Path,
     tell: Callable[[float, str], None] = lambda share, text: None,
 ) -> list[RunFigures]:
     """The results of all; those that are in the folder are taken from there.
 
+    Spark is started only if something is left to run.
     `tell` hears the share that is done, and in words.
     """
     done = {
@@ -66,7 +68,7 @@ def reproduce(
     }
     waiting = [each for each in chosen if each.label not in done]
     if waiting:
-        with ThreadPoolExecutor(1) as pool:
+        with start() as spark, ThreadPoolExecutor(1) as pool:
             job = pool.submit(results(configurations(spark, waiting), folder).collect)
             while not wait([job], timeout=1.0).done:
                 _tell_how_far(chosen, folder, tell)
