@@ -33,3 +33,9 @@ def test_a_part_that_is_not_there():
     result = run("reproduce", "unsubscription", "--part", "x3,x7")
     assert result.code == 2
     assert "x2, x3, x4, x5, x6, x9, or all" in result.errors
+
+
+def test_an_experiment_on_advertisements_that_is_not_there():
+    result = run("reproduce", "advertisements", "--part", "overlap,covering")
+    assert result.code == 2
+    assert "overlap, pruning, combined, or all" in result.errors

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from boolcast.cli.exit_codes import ExitCode
+from boolcast.cli.extras import needing_spark
 from boolcast.cli.options import AsJson
 from boolcast.errors import UsageError
 
@@ -21,6 +22,7 @@ def experiments() -> None:
     Examples:
       boolcast reproduce unsubscription --scale 0.0625
       boolcast reproduce unsubscription --output unsubscription
+      boolcast reproduce advertisements --scale 0.1
 
     \b
     Exit codes:
@@ -88,6 +90,72 @@ def unsubscription(
     except ValueError:
         raise UsageError(f"--part takes some of {', '.join(Part)}, or all, not {part!r}") from None
     holds = reproduce_report.show(
+        list(dict.fromkeys(parts)),
+        scale=scale,
+        seed=seed,
+        output=output,
+        cores=cores,
+        as_json=as_json,
+    )
+    raise typer.Exit(ExitCode.FINE if holds else ExitCode.RESERVATIONS)
+
+
+@reproduce.command()
+def advertisements(
+    part: Annotated[
+        str,
+        typer.Option(
+            "--part",
+            metavar="LIST",
+            help="Some of overlap (subscriptions against advertisements), pruning (advertisements, "
+            "class by class), combined (after subscriptions), or all.",
+        ),
+    ] = "all",
+    scale: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", min=0.002, max=1.0, help="Of the paper's 300,000 advertisements."
+        ),
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Draws the workload.")] = 1,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write figures and plots; runs that are there already are not run again.",
+        ),
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many runs at a time; all cores.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask what overlaps with Boolean advertisements, and prune them (P3).
+
+    The book auction. Subscriptions are asked against up to 300,000 advertisements, as they are
+    and as conjunctions. Then 50,000 advertisements are pruned against 100,000 subscriptions,
+    class by class and together, and together after 0 to 100 % of the subscriptions' prunings.
+    A local Spark spreads the runs over the cores. The checks are those of
+    docs/experiments/advertisements.md.
+
+    \b
+      FOLDER/figures.json       all that was measured, and the checks
+      FOLDER/overlaps.parquet   times and work of each class, scenario and form
+      FOLDER/prunings.parquet   the curves of pruning
+      FOLDER/advertisements-overlap.svg ...   plots: pip install 'boolcast[report]'
+    """  # noqa: D301 - \b keeps the lines of a paragraph apart
+    with needing_spark():
+        from boolcast.cli import advertisements_report  # noqa: PLC0415 - Spark, numba and rich
+    from boolcast.experiments.advertisements import Part  # noqa: PLC0415 - as above
+
+    names = [name.strip() for name in part.split(",")]
+    try:
+        parts = list(Part) if names == ["all"] else [Part(name) for name in names]
+    except ValueError:
+        raise UsageError(f"--part takes some of {', '.join(Part)}, or all, not {part!r}") from None
+    holds = advertisements_report.show(
         list(dict.fromkeys(parts)),
         scale=scale,
         seed=seed,

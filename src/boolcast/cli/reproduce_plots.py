@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from boolcast.cli.pictures import save
 from boolcast.experiments.unsubscription import Part, Report
 from boolcast.experiments.unsubscription_checks import publication_ms
 from boolcast.experiments.unsubscription_run import RunFigures
@@ -22,13 +22,10 @@ _COLOURS: Final = {
 
 def draw(made: Report, folder: Path) -> None:
     """Write a plot for each experiment that was run; the same figures give the same file."""
-    # Without these every file would differ: SVG has its time in it, and random ids.
-    with mpl.rc_context({"svg.hashsalt": "boolcast", "svg.fonttype": "none"}):
-        for part, plot in _PLOTS.items():
-            runs = [each for each in made.runs if each.setting.part == part]
-            if runs:
-                figure = plot(runs)
-                figure.savefig(folder / f"{part}.svg", metadata={"Date": None})
+    for part, plot in _PLOTS.items():
+        runs = [each for each in made.runs if each.setting.part == part]
+        if runs:
+            save(plot(runs), folder / f"{part}.svg")
 
 
 def _main_comparison(runs: Sequence[RunFigures]) -> Figure:

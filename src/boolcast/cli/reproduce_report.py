@@ -5,8 +5,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from boolcast.cli.output import json_line, write, write_error, write_json
+from boolcast.cli.output import json_line, write_error, write_json
 from boolcast.cli.progress import shares
+from boolcast.cli.reproduce_output import can_draw, write_checks
 from boolcast.cli.tables import WIDTH, QuietConsole, number, plain_table
 from boolcast.cli.termination import ended_by_sigterm
 from boolcast.errors import FileError
@@ -71,10 +72,7 @@ def _write_tables(made: Report) -> None:
             f"{each.mean_table:,.0f}",
         )
     console.print(runs)
-    for check in made.checks:
-        mark = "✓" if check.holds else "✗"
-        write(f"{mark} {check.number}. {check.name}: {check.ours}")
-        write(f"     should be {check.bound}; the paper: {check.paper}")
+    write_checks(made.checks)
 
 
 def _order(figures: RunFigures) -> tuple[object, ...]:
@@ -111,11 +109,7 @@ def _write_figures(made: Report, folder: Path) -> None:
 
 
 def _draw(made: Report, folder: Path) -> None:
-    from importlib.util import find_spec  # noqa: PLC0415 - for one option
+    if can_draw():
+        from boolcast.cli import reproduce_plots  # noqa: PLC0415 - an extra, and a second
 
-    if find_spec("matplotlib") is None:
-        write_error("no plots: pip install 'boolcast[report]'")
-        return
-    from boolcast.cli import reproduce_plots  # noqa: PLC0415 - an extra, and a second
-
-    reproduce_plots.draw(made, folder)
+        reproduce_plots.draw(made, folder)

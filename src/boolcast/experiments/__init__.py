@@ -10,5 +10,10 @@ of them have one processor.
 load, `unsubscription_run` plays one of them in virtual time, `unsubscription_deliveries` sees to it
 that nothing is lost, and `unsubscription_checks` holds the results against the paper.
 
+`advertisements` has the experiments of P3: which runs there are. `advertisement_overlap` asks
+subscriptions against advertisements, `advertisement_pruning` prunes these, `advertisement_jobs`
+spreads the runs by Spark, and `advertisement_checks` holds the results against the paper.
+`kept_runs` keeps results in a folder for all reproductions, and `checks` says what a check is.
+
 `pruning` is P1's experiment with one broker.
 """

@@ -19,7 +19,9 @@ from typing import Final
 import msgspec
 
 from boolcast.errors import WorkerError
-from boolcast.experiments.unsubscription_checks import Check, checks
+from boolcast.experiments import kept_runs
+from boolcast.experiments.checks import Check
+from boolcast.experiments.unsubscription_checks import checks
 from boolcast.experiments.unsubscription_run import RunFigures, Setting, run
 from boolcast.experiments.unsubscription_workload import Load, Placement
 from boolcast.simulation.costs import Costs
@@ -207,7 +209,7 @@ def reproduce(
     """
     done: dict[str, RunFigures] = {}
     for setting in chosen:
-        kept = None if folder is None else _kept(folder, setting)
+        kept = None if folder is None else kept_runs.kept(folder, setting, _FIGURES)
         if kept is not None:
             done[setting.label] = kept
     waiting = [each for each in chosen if each.label not in done]
@@ -220,7 +222,7 @@ def reproduce(
             done[label] = result
             shares[label] = 1.0
             if folder is not None:
-                _keep(folder, result)
+                kept_runs.keep(folder, result)
         share = sum(work[each] * part for each, part in shares.items()) / sum(work.values())
         tell(share, f"{len(done)} of {len(chosen)} runs, {label}")
     return [done[each.label] for each in chosen]
@@ -230,6 +232,8 @@ def report(runs: list[RunFigures], *, scale: float, seed: int) -> Report:
     """The runs with the checks of those experiments that are among them."""
     return Report(scale, seed, runs, checks(runs))
 
+
+_FIGURES: Final = msgspec.json.Decoder(RunFigures)
 
 Result = tuple[str, float | RunFigures]
 """The label of a run, and the share of it that is done or what it showed."""
@@ -275,22 +279,3 @@ def _run_apart(setting: Setting, told: "SimpleQueue[Result]") -> None:
             told.put((setting.label, share))
 
     told.put((setting.label, run(setting, tell)))
-
-
-def _path(folder: Path, setting: Setting) -> Path:
-    return folder / "runs" / f"{setting.label}.json"
-
-
-def _kept(folder: Path, setting: Setting) -> RunFigures | None:
-    """The result of just this run, if it is in the folder."""
-    try:
-        found = msgspec.json.decode(_path(folder, setting).read_bytes(), type=RunFigures)
-    except (FileNotFoundError, msgspec.DecodeError):
-        return None
-    return found if found.setting == setting else None
-
-
-def _keep(folder: Path, figures: RunFigures) -> None:
-    path = _path(folder, figures.setting)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(msgspec.json.encode(figures))
