@@ -11,6 +11,10 @@ from boolcast.pipeline import session
 from tests.pipeline.cluster import Cluster
 from tests.pipeline.cluster import cluster as run_cluster
 
+# Java's second compiler pays after minutes, and these take seconds; also for those that start a
+# Spark of their own. Other than JAVA_TOOL_OPTIONS it is not told on standard error.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -31,7 +35,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     root = str(Path(__file__).parents[2])
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     warehouse = tmp_path_factory.mktemp("warehouse")
-    spark = session("local[2]", settings={"spark.sql.warehouse.dir": str(warehouse)})
+    settings = {
+        "spark.sql.warehouse.dir": str(warehouse),
+        # There is little to shuffle.
+        "spark.sql.shuffle.partitions": "2",
+    }
+    spark = session("local[2]", settings=settings)
     yield spark
     spark.stop()
 
