@@ -2,6 +2,7 @@
 
 import pytest
 
+from boolcast.experiments.pruning import PruningExperiment
 from boolcast.experiments.pruning_network import BROKERS, NetworkCurve, network_curve
 
 pytestmark = pytest.mark.slow
@@ -11,7 +12,11 @@ SUBSCRIPTIONS, EVENTS = 300, 400
 
 @pytest.fixture(scope="module")
 def curve() -> NetworkCurve:
-    return network_curve("1", SUBSCRIPTIONS, events=EVENTS, steps=8, timed=True)
+    return network_curve(
+        PruningExperiment(
+            setting="1", subscriptions=SUBSCRIPTIONS, events=EVENTS, steps=8, timing_events=EVENTS
+        )
+    )
 
 
 def test_deliveries_are_those_of_whole_tables(curve):

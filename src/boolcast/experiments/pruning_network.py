@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from boolcast.experiments.pruning import Setting, learnt_selectivities, pruning_auction
+from boolcast.experiments.pruning import PruningExperiment, Setting, learnt_selectivities
 from boolcast.filters.expressions import TRUE, Filter, Node
 from boolcast.matching.counting import CountingMatcher
 from boolcast.model.events import Event
@@ -39,9 +39,6 @@ from boolcast.workloads import Auction
 BROKERS: Final = 5
 
 _PUBLISHER: Final = ClientId("publisher")
-
-_TRAINING_ROW: Final = 1_000_000
-"""Where the events begin that selectivities are learnt from: far behind those published."""
 
 
 class NetworkPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,54 +95,46 @@ class NetworkCurve(msgspec.Struct, frozen=True, kw_only=True):
         return None if whole is None or now is None else 1 - now / whole
 
 
-def network_curve(
-    setting: Setting,
-    subscriptions: int = 20_000,
-    *,
-    events: int = 10_000,
-    steps: int = 12,
-    training_events: int | None = None,
-    seed: int = 1,
-    timed: bool = False,
-) -> NetworkCurve:
-    """Prune five brokers in so many steps, and publish the same events at each."""
-    auction = pruning_auction(setting, subscriptions, seed)
-    lessons = max(10 * subscriptions, 10_000) if training_events is None else training_events
-    filters = list(auction.subscription_filters(0, subscriptions))
-    selectivities = learnt_selectivities(
-        {SubscriptionId(f"s{row}"): filter for row, filter in enumerate(filters)},
-        auction.events(_TRAINING_ROW, lessons),
-    )
+def network_curve(experiment: PruningExperiment) -> NetworkCurve:
+    """Prune five brokers in steps, and publish the same events at each.
+
+    Any `timing_events` mean that the matching of all events is timed.
+    """
+    auction = experiment.auction
+    filters = list(auction.subscription_filters(0, experiment.subscriptions))
+    queue = SelectivityQueue(learnt_selectivities(filters, experiment.lessons()))
     network = _Network(filters)
-    queue = SelectivityQueue(selectivities)
     for subscription, filter in network.originals().items():
         queue.add(subscription, filter)
-    total = len(queue.forecast()) - 1
-    published = _events(auction, events)
+    published = _events(auction, experiment.events)
     points: list[NetworkPoint] = []
     first: list[tuple[str, str]] = []
     done = 0
-    for step in range(steps + 1):
-        goal = round(total * step / steps)
-        network.prune(queue.prune(Operations(goal - done)).changed)
-        done = goal
+    for goal in experiment.goals():
+        run = queue.prune(*([] if goal is None else [Operations(goal - done)]))
+        done += run.after.operations
+        network.prune(run.changed)
         watched = network.publish(published)
         delivered = sorted(watched.delivered)
         first = delivered if not points else first
+        spent = network.seconds() / watched.matched * 1e6
         points.append(
             NetworkPoint(
                 operations=done,
                 # Each subscription is an entry of a neighbour at all brokers but its own.
-                predicates=queue.standing().predicates * (BROKERS - 1),
+                predicates=run.after.predicates * (BROKERS - 1),
                 deliveries=len(delivered),
                 are_deliveries_the_same=delivered == first,
                 links=tuple(watched.crossed[frozenset(pair)] for pair in pairwise(network.names)),
                 matched=watched.matched,
-                microseconds=network.seconds() / watched.matched * 1e6 if timed else None,
+                microseconds=spent if experiment.timing_events else None,
             )
         )
     return NetworkCurve(
-        setting=setting, subscriptions=subscriptions, events=events, points=tuple(points)
+        setting=experiment.setting,
+        subscriptions=experiment.subscriptions,
+        events=experiment.events,
+        points=tuple(points),
     )
 
 
