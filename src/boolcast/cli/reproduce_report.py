@@ -5,10 +5,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from boolcast.cli.output import json_line, write, write_error, write_json
+from boolcast.cli.experiment_report import can_draw, made_folder, write_checks
+from boolcast.cli.output import json_line, write_error, write_json
 from boolcast.cli.progress import shares
 from boolcast.cli.tables import WIDTH, QuietConsole, number, plain_table
-from boolcast.errors import FileError
 from boolcast.experiments.unsubscription import Part, Report, report, reproduce, settings
 from boolcast.experiments.unsubscription_run import RunFigures
 
@@ -23,10 +23,7 @@ def show(
     as_json: bool,
 ) -> bool:
     """Run the experiments and write; False if a check does not hold."""
-    folder = None if output is None else Path(output)
-    try:
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+    with made_folder(output) as folder:
         with shares("reproducing") as progress:
             chosen = settings(parts, scale=scale, seed=seed)
             runs = reproduce(chosen, cores=cores, folder=folder, tell=progress)
@@ -34,8 +31,6 @@ def show(
         if folder is not None:
             _write_figures(made, folder)
             _draw(made, folder)
-    except OSError as error:
-        raise FileError(f"cannot write: {error.strerror}", path=str(output)) from None
     if as_json:
         write_json(made)
     else:
@@ -70,10 +65,7 @@ def _write_tables(made: Report) -> None:
             f"{each.mean_table:,.0f}",
         )
     console.print(runs)
-    for check in made.checks:
-        mark = "✓" if check.holds else "✗"
-        write(f"{mark} {check.number}. {check.name}: {check.ours}")
-        write(f"     should be {check.bound}; the paper: {check.paper}")
+    write_checks(made.checks)
 
 
 def _order(figures: RunFigures) -> tuple[object, ...]:
@@ -110,11 +102,7 @@ def _write_figures(made: Report, folder: Path) -> None:
 
 
 def _draw(made: Report, folder: Path) -> None:
-    from importlib.util import find_spec  # noqa: PLC0415 - for one option
+    if can_draw():
+        from boolcast.cli import reproduce_plots  # noqa: PLC0415 - an extra, and a second
 
-    if find_spec("matplotlib") is None:
-        write_error("no plots: pip install 'boolcast[report]'")
-        return
-    from boolcast.cli import reproduce_plots  # noqa: PLC0415 - an extra, and a second
-
-    reproduce_plots.draw(made, folder)
+        reproduce_plots.draw(made, folder)

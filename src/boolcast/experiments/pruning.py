@@ -7,7 +7,7 @@ the rest is the same everywhere.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -97,22 +97,38 @@ class PruningExperiment(msgspec.Struct, frozen=True, kw_only=True):
         return [*(round(total * step / self.steps) for step in range(self.steps)), None]
 
 
-class PruningPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The table after some of all possible prunings, and what events meet in it.
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """What is there after so many prunings: so many predicates, counted as often as they occur.
 
-    `predicates` are left, counted as often as they occur. `matching` of the events match one
-    subscription at least. `associations`, `candidates` and `leaves` are those of
-    `matching.counting.Work`. Times are microseconds an event.
+    Times are those of the counting engine for an event.
     """
 
     operations: int
     predicates: int
+    counting_microseconds: float | None = None
+
+    @property
+    def passing(self) -> int:
+        """What pruning lets grow."""
+        raise NotImplementedError
+
+
+class PruningPoint(Point, frozen=True, kw_only=True):
+    """A table, and what events meet in it.
+
+    `matching` of the events match one subscription at least. `associations`, `candidates` and
+    `leaves` are those of `matching.counting.Work`.
+    """
+
     matching: int = 0
     associations: float = 0.0
     candidates: float = 0.0
     leaves: float = 0.0
-    counting_microseconds: float | None = None
     access_microseconds: float | None = None
+
+    @property
+    def passing(self) -> int:
+        return self.matching
 
     @property
     def work(self) -> float:
@@ -120,31 +136,42 @@ class PruningPoint(msgspec.Struct, frozen=True, kw_only=True):
         return self.associations + self.leaves
 
 
-class PruningCurve(msgspec.Struct, frozen=True, kw_only=True):
-    """One setting, from the whole table to the exhausted one."""
+P = TypeVar("P", bound=Point)
+
+
+class Curve(msgspec.Struct, Generic[P], frozen=True, kw_only=True):
+    """One setting, from whole tables to exhausted ones."""
 
     setting: Setting
     subscriptions: int
     events: int
-    points: tuple[PruningPoint, ...]
+    points: tuple[P, ...]
 
     @property
-    def cut_off(self) -> PruningPoint:
+    def cut_off(self) -> P:
         """The point of the greatest gain (P1-X1)."""
-        return self.points[cut_off([point.matching for point in self.points])]
+        return self.points[cut_off([point.passing for point in self.points])]
 
-    def proportion(self, point: PruningPoint) -> float:
+    def proportion(self, point: P) -> float:
         """Prunings done of all possible ones: the abscissa of the paper's figures."""
         return point.operations / max(self.points[-1].operations, 1)
 
-    def relief(self, point: PruningPoint) -> float:
+    def relief(self, point: P) -> float:
         """Predicates removed of all that can be."""
         whole, least = self.points[0].predicates, self.points[-1].predicates
         return (whole - point.predicates) / max(whole - least, 1)
 
-    def growth(self, point: PruningPoint) -> float:
-        """Events that match only because of pruning, of all events."""
-        return (point.matching - self.points[0].matching) / self.events
+    def growth(self, point: P) -> float:
+        """How often an event passes only because of pruning, of all events."""
+        return (point.passing - self.points[0].passing) / self.events
+
+    def saving(self, point: P) -> float | None:
+        """By which share the counting engine takes less time for an event."""
+        whole, now = self.points[0].counting_microseconds, point.counting_microseconds
+        return None if whole is None or now is None else 1 - now / whole
+
+
+PruningCurve = Curve[PruningPoint]
 
 
 def pruning_auction(setting: Setting, subscriptions: int, seed: int) -> Auction:
@@ -165,7 +192,7 @@ def pruning_curve(experiment: PruningExperiment) -> PruningCurve:
     The mix gains nearly the same at 0.67 and at 0.75 of all prunings: which of them is its
     cut-off is not to be relied on.
     """
-    return PruningCurve(
+    return Curve(
         setting=experiment.setting,
         subscriptions=experiment.subscriptions,
         events=experiment.events,

@@ -18,7 +18,9 @@ from typing import Final
 
 import msgspec
 
-from boolcast.experiments.unsubscription_checks import Check, checks
+from boolcast.experiments.checks import Check
+from boolcast.experiments.kept_runs import keep, kept
+from boolcast.experiments.unsubscription_checks import checks
 from boolcast.experiments.unsubscription_run import RunFigures, Setting, run
 from boolcast.experiments.unsubscription_workload import Load, Placement
 from boolcast.simulation.costs import Costs
@@ -206,9 +208,9 @@ def reproduce(
     """
     done: dict[str, RunFigures] = {}
     for setting in chosen:
-        kept = None if folder is None else _kept(folder, setting)
-        if kept is not None:
-            done[setting.label] = kept
+        found = None if folder is None else _kept(folder, setting)
+        if found is not None:
+            done[setting.label] = found
     waiting = [each for each in chosen if each.label not in done]
     work = {each.label: each.load.subscriptions + each.load.publications for each in chosen}
     shares = dict.fromkeys(done, 1.0)
@@ -219,7 +221,7 @@ def reproduce(
             done[label] = result
             shares[label] = 1.0
             if folder is not None:
-                _keep(folder, result)
+                keep(folder, label, result)
         share = sum(work[each] * part for each, part in shares.items()) / sum(work.values())
         tell(share, f"{len(done)} of {len(chosen)} runs, {label}")
     return [done[each.label] for each in chosen]
@@ -274,20 +276,7 @@ def _run_apart(setting: Setting, told: "SimpleQueue[Result]") -> None:
     told.put((setting.label, run(setting, tell)))
 
 
-def _path(folder: Path, setting: Setting) -> Path:
-    return folder / "runs" / f"{setting.label}.json"
-
-
 def _kept(folder: Path, setting: Setting) -> RunFigures | None:
     """The result of just this run, if it is in the folder."""
-    try:
-        found = msgspec.json.decode(_path(folder, setting).read_bytes(), type=RunFigures)
-    except (FileNotFoundError, msgspec.DecodeError):
-        return None
-    return found if found.setting == setting else None
-
-
-def _keep(folder: Path, figures: RunFigures) -> None:
-    path = _path(folder, figures.setting)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(msgspec.json.encode(figures))
+    found = kept(folder, setting.label, RunFigures)
+    return found if found is not None and found.setting == setting else None

@@ -4,22 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-import msgspec
-
+from boolcast.experiments.checks import Check
 from boolcast.experiments.unsubscription_run import RunFigures
-
-
-class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One statement; `number` is that of P4-X11, `paper` and `ours` are figures as text."""
-
-    number: int
-    part: str
-    name: str
-    bound: str
-    paper: str
-    ours: str
-    holds: bool
-
 
 Runs = Sequence[RunFigures]
 

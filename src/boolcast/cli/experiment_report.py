@@ -1,0 +1,38 @@
+"""What the reports of `boolcast reproduce` have in common."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from boolcast.cli.output import write, write_error
+from boolcast.errors import FileError
+from boolcast.experiments.checks import Check
+
+
+@contextmanager
+def made_folder(output: str | None) -> Iterator[Path | None]:
+    """The folder, made if need be. Raises FileError for what cannot be written meanwhile."""
+    folder = None if output is None else Path(output)
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+    except OSError as error:
+        raise FileError(f"cannot write: {error.strerror}", path=str(output)) from None
+
+
+def write_checks(checks: Iterable[Check]) -> None:
+    """Two lines for each."""
+    for check in checks:
+        mark = "✓" if check.holds else "✗"
+        write(f"{mark} {check.number}. {check.name}: {check.ours}")
+        write(f"     should be {check.bound}; the paper: {check.paper}")
+
+
+def can_draw() -> bool:
+    """Whether there is what draws; the user is told if not."""
+    if find_spec("matplotlib") is not None:
+        return True
+    write_error("no plots: pip install 'boolcast[report]'")
+    return False
