@@ -33,3 +33,9 @@ def test_a_part_that_is_not_there():
     result = run("reproduce", "unsubscription", "--part", "x3,x7")
     assert result.code == 2
     assert "x2, x3, x4, x5, x6, x9, or all" in result.errors
+
+
+def test_a_part_of_pruning_that_is_not_there():
+    result = run("reproduce", "pruning", "--part", "x2")
+    assert result.code == 2
+    assert "x5, x3, or all" in result.errors

@@ -54,6 +54,8 @@ _RELIEF_TOLERANCE: Final[Mapping[Setting, float]] = {"1": 0.05, "2": 0.05, "3": 
 _NETWORK_RELIEF_TOLERANCE: Final = 0.07
 _WORK_SAVED: Final[Mapping[Setting, float]] = {"1": 0.5, "2": 0.5, "3": 0.25, "1-3": 0.5}
 
+_WHERE: Final = {"x5": "", "x3": "five brokers: "}
+
 _NOISE: Final = 1e-9
 """What floats may be wrong by: 0.58 ± 0.10 reaches 0.68 and all that is on its edge."""
 
@@ -125,7 +127,7 @@ def _structure(part: str, curves: Mapping[Setting, Curve[P]], entries: int) -> C
     return Check(
         number=1,
         part=part,
-        name=f"prunings to exhaustion and predicates lost, {_names(found)}",
+        name=f"{_WHERE[part]}prunings to exhaustion and predicates lost, {_names(found)}",
         bound="4 and 5, 8 and 11, 3 and 5 exactly",
         paper="derived",
         ours=", ".join(f"{prunings:g} and {lost:g}" for prunings, lost in found.values()),
@@ -165,7 +167,7 @@ def _relief(
     return Check(
         number=3,
         part=part,
-        name=f"predicates removed at the cut-off, of all that can be, {_names(found)}",
+        name=f"{_WHERE[part]}relief at the cut-off, of the greatest, {_names(found)}",
         bound=", ".join(f"± {tolerance[name]:g}" for name in found),
         paper=_shares(published[name].relief for name in found),
         ours=_shares(found.values()),
@@ -207,7 +209,7 @@ def _of_five_brokers(curves: Networks) -> Iterator[Check]:
     yield Check(
         number=7,
         part="x3",
-        name="steps with other deliveries than without pruning",
+        name="five brokers: steps with other deliveries than without pruning",
         bound="0, and some deliveries",
         paper="0",
         ours=f"{changed} of {len(points)}; {', '.join(f'{each:,}' for each in delivered)} each",
@@ -217,7 +219,7 @@ def _of_five_brokers(curves: Networks) -> Iterator[Check]:
     yield Check(
         number=7,
         part="x3",
-        name=f"more events between brokers at the cut-off, {_names(growths)}",
+        name=f"five brokers: more events on links at the cut-off, {_names(growths)}",
         bound="≤ 15 % of those published",
         paper=_percents(each.growth for each in FIVE_BROKERS.values()),
         ours=_percents(growths.values()),
@@ -236,7 +238,7 @@ def _less_is_saved(tables: Curves, networks: Networks) -> Check:
     return Check(
         number=7,
         part="x3",
-        name=f"time of an event saved at the cut-off, {_names(pairs)}",
+        name=f"five brokers: time of an event saved at the cut-off, {_names(pairs)}",
         bound="less than with one broker",
         paper=_percents(each.saving for each in FIVE_BROKERS.values()),
         ours=_percents(several for several, _ in pairs.values()),
