@@ -89,7 +89,7 @@ def rows_of(setting: Setting, subscriptions: int) -> list[Row]:
     events = auction.events(0, EVENTS)
     singles = [Event.from_python(row) for row in events.slice(0, SINGLE_EVENTS).to_pylist()]
     rows = []
-    for name, made in ENGINES.items():
+    for kind, made in ENGINES.items():
         engines = [loaded(made(), table, events) for table in tables]
         single = in_turns([one_by_one(engine, singles) for engine in engines], len(singles))
         batch = in_turns([at_once(engine, events) for engine in engines], len(events))
@@ -99,7 +99,7 @@ def rows_of(setting: Setting, subscriptions: int) -> list[Row]:
             Row(
                 setting=setting,
                 subscriptions=subscriptions,
-                engine=name,
+                engine=kind,
                 predicates=(run.before.predicates, run.after.predicates),
                 more_matching=(matching[1] - matching[0]) / len(events),
                 single=single,
@@ -149,11 +149,8 @@ def in_turns(runs: Iterable[Callable[[], object]], events: int) -> tuple[float, 
 
 
 def bytes_of(engines: list[Engine]) -> tuple[int, int] | None:
-    sizes = [
-        stats.structure_bytes + stats.filter_bytes
-        for engine in engines
-        if isinstance(engine, Matcher) and (stats := engine.stats(expensive=0))
-    ]
+    stats = [engine.stats(expensive=0) for engine in engines if isinstance(engine, Matcher)]
+    sizes = [each.structure_bytes + each.filter_bytes for each in stats]
     return (sizes[0], sizes[1]) if sizes else None
 
 

@@ -1,7 +1,6 @@
 """`boolcast reproduce pruning` without Spark: its runs, what is kept of them, the checks."""
 
 from collections.abc import Iterable
-from typing import cast
 
 import msgspec
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from boolcast.experiments.pruning import (
     SETTINGS,
     Curve,
+    P,
     PruningCurve,
     PruningPoint,
     Setting,
@@ -29,9 +29,12 @@ def test_at_the_full_scale_the_sizes_are_the_published_ones():
     assert sizes == {(Part.X5, 200_000, 100_000), (Part.X3, 20_000, 10_000)}
 
 
-def test_chunks_have_every_step_of_every_curve_once():
+@pytest.mark.parametrize(("scale", "count"), [(0.1, 8), (1.0, 12)])
+def test_chunks_have_every_step_of_every_curve_once(scale, count):
     found: dict[tuple[str, str], list[int]] = {}
-    for chunk in chunks(Part, scale=0.1, seed=1):
+    chosen = chunks(Part, scale=scale, seed=1)
+    assert len(chosen) == count
+    for chunk in chosen:
         steps = found.setdefault((chunk.part, chunk.experiment.setting), [])
         steps += range(chunk.first, chunk.last + 1)
         assert chunk.last <= chunk.experiment.steps
@@ -39,16 +42,21 @@ def test_chunks_have_every_step_of_every_curve_once():
     assert all(sorted(steps) == list(range(len(steps))) for steps in found.values())
 
 
-def small(part: Part) -> list[Chunk]:
-    """Of class 3 only, which has the fewest prunings."""
-    return [
-        chunk for chunk in chunks([part], scale=TINY, seed=1) if chunk.experiment.setting == "3"
-    ]
+def small(part: Part) -> Chunk:
+    """Of class 3, which has the fewest prunings, with hardly anything learnt."""
+    chosen = chunks([part], scale=TINY, seed=1)
+    chunk = next(chunk for chunk in chosen if chunk.experiment.setting == "3")
+    experiment = msgspec.structs.replace(chunk.experiment, training_events=300, steps=3)
+    return msgspec.structs.replace(chunk, experiment=experiment, last=3)
 
 
 @pytest.mark.slow
 def test_a_run_that_is_kept_is_not_run_again(tmp_path):
-    chosen = small(Part.X5)
+    whole_curve = small(Part.X5)
+    chosen = [
+        msgspec.structs.replace(whole_curve, last=1),
+        msgspec.structs.replace(whole_curve, first=2),
+    ]
     orders: list[str] = []
 
     def counted(work, waiting: Iterable[str]) -> Iterable[str]:
@@ -77,7 +85,7 @@ def test_a_run_that_is_kept_is_not_run_again(tmp_path):
 
 @pytest.mark.slow
 def test_five_brokers(tmp_path):
-    figures = reproduce(small(Part.X3), map, tmp_path)
+    figures = reproduce([small(Part.X3)], map, tmp_path)
     (curve,) = curves(figures)[1]
     assert curve.setting == "3"
     assert curve.points[-1].operations == 3 * curve.subscriptions
@@ -176,10 +184,10 @@ def test_all_checks_hold_for_what_was_published():
     assert found(TABLES.values(), []) == found([], NETWORKS.values()) == set()
 
 
-def changed(curve: Curve, step: int, **figures: object) -> Curve:
+def changed(curve: Curve[P], step: int, **figures: object) -> Curve[P]:
     points = list(curve.points)
     points[step] = msgspec.structs.replace(points[step], **figures)
-    return cast("Curve", msgspec.structs.replace(curve, points=tuple(points)))
+    return msgspec.structs.replace(curve, points=tuple(points))
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_figures_checks_and_plots(spark, tmp_path):
     assert set(points["class"].to_pylist()) == {"1", "2", "3", "1-3"}
     assert sum(points["is_cut_off"].to_pylist()) == 4
     assert "<svg" in (tmp_path / "pruning-x5.svg").read_text(encoding="utf-8")
-    assert len(list((tmp_path / "runs").iterdir())) == 8
+    assert len(list((tmp_path / "runs").iterdir())) == 4
 
     # Nothing is run again, and the figures are the same.
     (again,) = run(*SMALL, "--output", tmp_path, "--json").json

@@ -1,7 +1,7 @@
 """The experiments of P1 on pruning: which curves each has, and the chunks that are run apart.
 
-A curve takes minutes, and its points hang on nothing but the table at that step, so it is cut
-into chunks, each with its own pruning up to where it begins. A chunk that is in the folder
+A curve takes minutes, and its points hang on nothing but the table at that step, so a long one
+is cut into chunks, each with its own pruning up to where it begins. A chunk that is in the folder
 already is not run again.
 """
 
@@ -49,12 +49,13 @@ _TIMING_EVENTS: Final = 2_000
 
 _STEPS: Final[dict[Part, dict[Setting, int]]] = {
     # Points lie where each subscription of a class has had the same number of prunings.
-    Part.X5: {"1": 12, "2": 16, "3": 12, "1-3": 24},
+    Part.X5: {"1": 12, "2": 16, "3": 12, "1-3": 12},
     # Brokers are set up once for a curve, and index their tables anew for each point.
     Part.X3: {"1": 8, "2": 8, "3": 12, "1-3": 12},
 }
 
-_CHUNKS: Final = {Part.X5: 2, Part.X3: 1}
+_WORTH_CUTTING: Final = 50_000
+"""From so many subscriptions on a table's curve is cut in two: below, pruning twice costs more."""
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,7 +119,7 @@ def _experiment(part: Part, setting: Setting, share: float, seed: int) -> Prunin
 
 
 def _cut(part: Part, experiment: PruningExperiment) -> list[Chunk]:
-    count = _CHUNKS[part]
+    count = 2 if part == Part.X5 and experiment.subscriptions >= _WORTH_CUTTING else 1
     bounds = [(experiment.steps + 1) * number // count for number in range(count + 1)]
     return [
         Chunk(part=part, experiment=experiment, first=first, last=behind - 1)
