@@ -47,13 +47,19 @@ def _one_broker(made: Report) -> Figure:
                 for point in curve.points
             ]
             axes.plot(places, access, color=_ACCESS, label="access engine", **style)
-    lower[0].legend(fontsize="small")
-    return figure
+    return _framed(figure, lower)
 
 
 def _five_brokers(made: Report) -> Figure:
     """Figs. 6 and 7."""
     figure, lower = _curves(made.networks, FIVE_BROKERS, "more events between brokers (of all)")
+    return _framed(figure, lower)
+
+
+def _framed(figure: Figure, lower: Sequence[Any]) -> Figure:
+    """With all lines in it: where an axis begins is said last."""
+    for axes in lower:
+        axes.set_ylim(bottom=0)
     lower[0].legend(fontsize="small")
     return figure
 
@@ -82,7 +88,6 @@ def _curves(
         below.plot(places, times, color=_COUNTING, label="counting engine", linewidth=1.2)
         below.axhline(1 - paper.saving, color=_PUBLISHED, linestyle=":")
         below.set_xlabel("prunings done, of all")
-        below.set_ylim(bottom=0)
         for axes in (above, below):
             axes.axvline(cut, color="black", linewidth=0.6, linestyle="--")
     upper[0].set_ylabel("predicates removed, of all that can be", color=_RELIEF)
