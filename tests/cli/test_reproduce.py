@@ -39,3 +39,9 @@ def test_an_experiment_on_advertisements_that_is_not_there():
     result = run("reproduce", "advertisements", "--part", "overlap,covering")
     assert result.code == 2
     assert "overlap, pruning, combined, or all" in result.errors
+
+
+def test_a_part_of_pruning_that_is_not_there():
+    result = run("reproduce", "pruning", "--part", "x2")
+    assert result.code == 2
+    assert "x5, x3, or all" in result.errors

@@ -1,17 +1,22 @@
 """P1's pruning of one broker, small: what does not hang on size must come out as published."""
 
+import msgspec
 import pytest
 
 from boolcast.experiments.contenders import pairs
 from boolcast.experiments.pruning import (
     SETTINGS,
     PruningCurve,
+    PruningExperiment,
     Setting,
+    learnt_selectivities,
     pruning_auction,
     pruning_curve,
+    pruning_points,
 )
 from boolcast.matching.access import Matcher
 from boolcast.matching.counting import CountingMatcher
+from boolcast.matching.forests import Forest
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.selectivity_queue import SelectivityQueue
@@ -29,13 +34,29 @@ SIZES: dict[Setting, tuple[int, int]] = {
 }
 
 
+TINY = PruningExperiment(
+    setting="1-3",
+    subscriptions=60,
+    steps=3,
+    events=100,
+    training_events=300,
+    timing_events=50,
+)
+
+
 class Curves(dict[Setting, PruningCurve]):
     """Drawn when they are asked for, which takes seconds each."""
 
     def __missing__(self, setting: Setting) -> PruningCurve:
         size, steps = SIZES[setting]
         self[setting] = pruning_curve(
-            setting, size, steps=steps, events=1_000, training_events=10_000, seed=1
+            PruningExperiment(
+                setting=setting,
+                subscriptions=size,
+                steps=steps,
+                events=1_000,
+                training_events=10_000,
+            )
         )
         return self[setting]
 
@@ -99,8 +120,35 @@ def test_the_work_falls(curves, setting, saved):
 
 
 def test_times_are_taken_when_asked_for():
-    curve = pruning_curve("3", 30, steps=1, events=50, training_events=100, timed=True)
+    curve = pruning_curve(TINY)
     assert all(point.counting_microseconds and point.access_microseconds for point in curve.points)
+
+
+def test_points_by_themselves_are_those_of_the_whole_curve():
+    untimed = msgspec.structs.replace(TINY, timing_events=0)
+    whole = pruning_curve(untimed).points
+    assert pruning_points(untimed, 0, 1) + pruning_points(untimed, 2, 3) == whole
+    # The access engine counts matching events where times are taken: the same ones.
+    assert [each.matching for each in pruning_curve(TINY).points] == [
+        each.matching for each in whole
+    ]
+
+
+def test_what_is_learnt_of_predicates_is_what_matching_whole_filters_learns():
+    """P1-B5: the counters are those of predicates, whatever filters they stand in."""
+    filters = list(TINY.auction.subscription_filters(0, TINY.subscriptions))
+    matcher = CountingMatcher()
+    for row, filter in enumerate(filters):
+        matcher.add(str(row), filter)
+    for events in TINY.lessons():
+        pairs(matcher, events)
+    whole = Selectivities(matcher.statistics())
+    learnt = learnt_selectivities(filters, TINY.lessons())
+    predicates = Forest()
+    for filter in filters:
+        predicates.plant(filter)
+    for predicate in predicates.leaves:
+        assert learnt.estimate(predicate) == whole.estimate(predicate)
 
 
 def test_the_estimated_cut_off_is_near_the_measured_one(curves):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from boolcast.experiments.pruning import PruningExperiment
 from boolcast.experiments.pruning_network import BROKERS, NetworkCurve, network_curve
 
 pytestmark = pytest.mark.slow
@@ -11,7 +12,11 @@ SUBSCRIPTIONS, EVENTS = 300, 400
 
 @pytest.fixture(scope="module")
 def curve() -> NetworkCurve:
-    return network_curve("1", SUBSCRIPTIONS, events=EVENTS, steps=8, timed=True)
+    return network_curve(
+        PruningExperiment(
+            setting="1", subscriptions=SUBSCRIPTIONS, events=EVENTS, steps=8, timing_events=EVENTS
+        )
+    )
 
 
 def test_deliveries_are_those_of_whole_tables(curve):
@@ -37,10 +42,10 @@ def test_little_more_travels_up_to_the_cut_off(curve):
     assert curve.growth(curve.points[-1]) > 4 * curve.growth(curve.cut_off)
     for point in curve.points:
         # An event is matched where it is published, and once for each link that it crosses.
-        assert point.matched == EVENTS + point.forwards
+        assert point.matched == EVENTS + point.passing
         assert len(point.links) == BROKERS - 1
 
 
 def test_times_are_measured(curve):
-    assert all(point.microseconds is not None for point in curve.points)
+    assert all(point.counting_microseconds is not None for point in curve.points)
     assert curve.saving(curve.points[0]) == 0

@@ -22,6 +22,7 @@ def experiments() -> None:
     Examples:
       boolcast reproduce unsubscription --scale 0.0625
       boolcast reproduce unsubscription --output unsubscription
+      boolcast reproduce pruning --scale 0.1 --output pruning
       boolcast reproduce advertisements --scale 0.1
 
     \b
@@ -156,6 +157,70 @@ def advertisements(
     except ValueError:
         raise UsageError(f"--part takes some of {', '.join(Part)}, or all, not {part!r}") from None
     holds = advertisements_report.show(
+        list(dict.fromkeys(parts)),
+        scale=scale,
+        seed=seed,
+        output=output,
+        cores=cores,
+        as_json=as_json,
+    )
+    raise typer.Exit(ExitCode.FINE if holds else ExitCode.RESERVATIONS)
+
+
+@reproduce.command()
+def pruning(
+    part: Annotated[
+        str,
+        typer.Option("--part", metavar="LIST", help="x5 (one broker), x3 (five), or all."),
+    ] = "all",
+    scale: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            min=0.0003,
+            max=1.0,
+            help="Of the paper's 200,000 subscriptions; x3 never has more than a tenth.",
+        ),
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Draws the workload.")] = 1,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write figures and plots; runs that are there already are not run again.",
+        ),
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many runs at a time; all cores.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prune subscriptions step by step to exhaustion (P1), spread by Spark.
+
+    A book auction with three classes of subscriptions and their mix. At each step: how much of
+    the table is gone, how many more events match for it, and what matching takes. The checks are
+    those of docs/experiments/pruning.md, from 20,000 subscriptions on (--scale 0.1).
+
+    \b
+      FOLDER/figures.json         all that was measured, and the checks
+      FOLDER/x5.parquet           one broker, step by step
+      FOLDER/x3.parquet           five brokers, step by step
+      FOLDER/pruning-x5.svg ...   plots, if matplotlib is there: pip install 'boolcast[report]'
+
+    Needs pip install 'boolcast[spark]'.
+    """  # noqa: D301 - \b keeps the lines of a paragraph apart
+    with needing_spark():
+        from boolcast.cli import pruning_report  # noqa: PLC0415 - Spark, numba and rich
+    from boolcast.experiments.pruning_run import Part  # noqa: PLC0415 - as above
+
+    names = [name.strip() for name in part.split(",")]
+    try:
+        parts = list(Part) if names == ["all"] else [Part(name) for name in names]
+    except ValueError:
+        raise UsageError(f"--part takes some of {', '.join(Part)}, or all, not {part!r}") from None
+    holds = pruning_report.show(
         list(dict.fromkeys(parts)),
         scale=scale,
         seed=seed,

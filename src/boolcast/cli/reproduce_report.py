@@ -7,10 +7,9 @@ import pyarrow.parquet as pq
 
 from boolcast.cli.output import json_line, write_error, write_json
 from boolcast.cli.progress import shares
-from boolcast.cli.reproduce_output import can_draw, write_checks
+from boolcast.cli.reproduce_output import can_draw, made_folder, write_checks
 from boolcast.cli.tables import WIDTH, QuietConsole, number, plain_table
 from boolcast.cli.termination import ended_by_sigterm
-from boolcast.errors import FileError
 from boolcast.experiments.unsubscription import Part, Report, report, reproduce, settings
 from boolcast.experiments.unsubscription_run import RunFigures
 
@@ -25,10 +24,7 @@ def show(
     as_json: bool,
 ) -> bool:
     """Run the experiments and write; False if a check does not hold."""
-    folder = None if output is None else Path(output)
-    try:
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+    with made_folder(output) as folder:
         with ended_by_sigterm(), shares("reproducing") as progress:
             chosen = settings(parts, scale=scale, seed=seed)
             runs = reproduce(chosen, cores=cores, folder=folder, tell=progress)
@@ -36,8 +32,6 @@ def show(
         if folder is not None:
             _write_figures(made, folder)
             _draw(made, folder)
-    except OSError as error:
-        raise FileError(f"cannot write: {error.strerror}", path=str(output)) from None
     if as_json:
         write_json(made)
     else:

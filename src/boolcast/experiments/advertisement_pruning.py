@@ -201,7 +201,7 @@ def _basis(subscriptions: int, seed: int) -> _Basis:
     classes = auction.subscriptions(0, subscriptions)["class"].to_pylist()
     events = auction.events(_TRAINING_ROW, _TRAINING_EVENTS)
     prunings = sum(OPERATIONS[kind] for kind in classes)
-    return _Basis(filters, prunings, learnt_selectivities(filters, events))
+    return _Basis(filters, prunings, learnt_selectivities(filters.values(), [events]))
 
 
 def _pruned_subscriptions(basis: _Basis, share: float) -> Mapping[SubscriptionId, Filter]:

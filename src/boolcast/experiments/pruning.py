@@ -2,12 +2,12 @@
 
 All subscriptions are those of neighbours. Selectivities are learnt from events of their own and
 stay as they are (P1-E3). Then the table is pruned in equal steps to exhaustion, and at each step
-the same events are matched by the counting engine. Times are left out unless asked for, since
-they are the machine's; the rest is the same everywhere.
+the same events are matched. Times are left out unless asked for, since they are the machine's;
+the rest is the same everywhere.
 """
 
-from collections.abc import Mapping
-from typing import Final, Literal, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Generic, Literal, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from boolcast.experiments.one_core import median_seconds
-from boolcast.filters.expressions import Filter
+from boolcast.filters.expressions import Filter, IsNull, conjunction
 from boolcast.matching.access import Matcher
 from boolcast.matching.counting import CountingMatcher
+from boolcast.matching.forests import Forest
 from boolcast.matching.protocol import Engine
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.selectivities import Selectivities
@@ -36,32 +37,98 @@ SETTINGS: Final[Mapping[Setting, tuple[SubscriptionClass, ...]]] = {
 }
 """The classes of subscriptions in each of P1's settings."""
 
+OPERATIONS: Final[Mapping[str, int]] = {"S1": 4, "S2": 8, "S3": 3}
+"""How many prunings exhaust a subscription of each class (P1-T8)."""
+
 _TRAINING_ROW: Final = 1_000_000
 """Where the events begin that selectivities are learnt from: far behind those measured."""
+
+_LESSON: Final = 50_000
+"""How many of them are drawn at a time."""
 
 _WORK_EVENTS: Final = 100
 """How many events the work is counted for, which is slow."""
 
 _REPEATS: Final = 3
 
+_NEVER: Final = IsNull("an attribute of no event", negated=True)
+
 E = TypeVar("E", bound=Engine)
 
 
-class PruningPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The table after some of all possible prunings, and what events meet in it.
+class PruningExperiment(msgspec.Struct, frozen=True, kw_only=True):
+    """A table that is pruned in so many steps, and the events that it is measured with.
 
-    `matching` of the events match one subscription at least. `associations`, `candidates` and
-    `leaves` are those of `matching.counting.Work`. Times are microseconds an event.
+    Selectivities are learnt from ten events for each subscription, and 10,000 at least, if
+    nothing else is said: with fewer, titles that happened to be rare lose what guards them too
+    early. With 24 steps, points lie where each subscription of class 1, 2 or 3 has had the same
+    number of prunings.
+
+    Times are those of the first `timing_events`; without any, none are taken.
+    """
+
+    setting: Setting
+    subscriptions: int
+    events: int = 2_000
+    steps: int = 24
+    training_events: int | None = None
+    timing_events: int = 0
+    seed: int = 1
+
+    @property
+    def auction(self) -> Auction:
+        """The auction of P1's runs, scaled down: as many subscriptions to a title as in W5."""
+        return pruning_auction(self.setting, self.subscriptions, self.seed)
+
+    def lessons(self) -> Iterator[pa.Table]:
+        """The events that selectivities are learnt from."""
+        auction, count = self.auction, self.training_events
+        if count is None:
+            count = max(10 * self.subscriptions, 10_000)
+        for start in range(0, count, _LESSON):
+            yield auction.events(_TRAINING_ROW + start, min(_LESSON, count - start))
+
+    def goals(self) -> list[int | None]:
+        """How many prunings are done after each step; None: all there are."""
+        auction = self.auction
+        total = sum(
+            OPERATIONS[auction.subscription_class(row)] for row in range(self.subscriptions)
+        )
+        return [*(round(total * step / self.steps) for step in range(self.steps)), None]
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """What is there after so many prunings: so many predicates, counted as often as they occur.
+
+    Times are those of the counting engine for an event.
     """
 
     operations: int
     predicates: int
-    matching: int
-    associations: float
-    candidates: float
-    leaves: float
     counting_microseconds: float | None = None
+
+    @property
+    def passing(self) -> int:
+        """What pruning lets grow."""
+        raise NotImplementedError
+
+
+class PruningPoint(Point, frozen=True, kw_only=True):
+    """A table, and what events meet in it.
+
+    `matching` of the events match one subscription at least. `associations`, `candidates` and
+    `leaves` are those of `matching.counting.Work`.
+    """
+
+    matching: int = 0
+    associations: float = 0.0
+    candidates: float = 0.0
+    leaves: float = 0.0
     access_microseconds: float | None = None
+
+    @property
+    def passing(self) -> int:
+        return self.matching
 
     @property
     def work(self) -> float:
@@ -69,31 +136,42 @@ class PruningPoint(msgspec.Struct, frozen=True, kw_only=True):
         return self.associations + self.leaves
 
 
-class PruningCurve(msgspec.Struct, frozen=True, kw_only=True):
-    """One setting, from the whole table to the exhausted one."""
+P = TypeVar("P", bound=Point)
+
+
+class Curve(msgspec.Struct, Generic[P], frozen=True, kw_only=True):
+    """One setting, from whole tables to exhausted ones."""
 
     setting: Setting
     subscriptions: int
     events: int
-    points: tuple[PruningPoint, ...]
+    points: tuple[P, ...]
 
     @property
-    def cut_off(self) -> PruningPoint:
+    def cut_off(self) -> P:
         """The point of the greatest gain (P1-X1)."""
-        return self.points[cut_off([point.matching for point in self.points])]
+        return self.points[cut_off([point.passing for point in self.points])]
 
-    def proportion(self, point: PruningPoint) -> float:
+    def proportion(self, point: P) -> float:
         """Prunings done of all possible ones: the abscissa of the paper's figures."""
         return point.operations / max(self.points[-1].operations, 1)
 
-    def relief(self, point: PruningPoint) -> float:
+    def relief(self, point: P) -> float:
         """Predicates removed of all that can be."""
         whole, least = self.points[0].predicates, self.points[-1].predicates
         return (whole - point.predicates) / max(whole - least, 1)
 
-    def growth(self, point: PruningPoint) -> float:
-        """Events that match only because of pruning, of all events."""
-        return (point.matching - self.points[0].matching) / self.events
+    def growth(self, point: P) -> float:
+        """How often an event passes only because of pruning, of all events."""
+        return (point.passing - self.points[0].passing) / self.events
+
+    def saving(self, point: P) -> float | None:
+        """By which share the counting engine takes less time for an event."""
+        whole, now = self.points[0].counting_microseconds, point.counting_microseconds
+        return None if whole is None or now is None else 1 - now / whole
+
+
+PruningCurve = Curve[PruningPoint]
 
 
 def pruning_auction(setting: Setting, subscriptions: int, seed: int) -> Auction:
@@ -108,53 +186,59 @@ def pruning_auction(setting: Setting, subscriptions: int, seed: int) -> Auction:
     return Auction(parameters, seed=seed)
 
 
-def pruning_curve(
-    setting: Setting,
-    subscriptions: int,
-    *,
-    steps: int = 24,
-    events: int = 2_000,
-    training_events: int | None = None,
-    seed: int = 1,
-    timed: bool = False,
-) -> PruningCurve:
-    """Prune the table of one setting in so many steps, and measure at each.
+def pruning_curve(experiment: PruningExperiment) -> PruningCurve:
+    """Prune a table to exhaustion, and measure at each step.
 
-    Selectivities are learnt from ten events for each subscription, and 10,000 at least, if
-    nothing else is said: with fewer, titles that happened to be rare lose what guards them too
-    early. With 24 steps, points lie where each subscription of class 1, 2 or 3 has had the same
-    number of prunings. The mix gains nearly the same at 0.67 and at 0.75 of all prunings: which
-    of them is its cut-off is not to be relied on.
+    The mix gains nearly the same at 0.67 and at 0.75 of all prunings: which of them is its
+    cut-off is not to be relied on.
     """
-    auction = pruning_auction(setting, subscriptions, seed)
-    lessons = max(10 * subscriptions, 10_000) if training_events is None else training_events
-    filters: dict[SubscriptionId, Filter] = {
-        SubscriptionId(f"s{row}"): filter
-        for row, filter in enumerate(auction.subscription_filters(0, subscriptions))
-    }
-    queue = SelectivityQueue(learnt_selectivities(filters, auction.events(_TRAINING_ROW, lessons)))
-    for subscription, filter in filters.items():
-        queue.add(subscription, filter)
-    total = len(queue.forecast()) - 1
-    measured = auction.events(0, events)
-    points: list[PruningPoint] = []
-    done = 0
-    for step in range(steps + 1):
-        goal = round(total * step / steps)
-        filters.update(queue.prune(Operations(goal - done)).changed)
-        done = goal
-        points.append(_point(done, queue.standing().predicates, filters, measured, timed=timed))
-    return PruningCurve(
-        setting=setting, subscriptions=subscriptions, events=events, points=tuple(points)
+    return Curve(
+        setting=experiment.setting,
+        subscriptions=experiment.subscriptions,
+        events=experiment.events,
+        points=pruning_points(experiment, 0, experiment.steps),
     )
 
 
-def learnt_selectivities(
-    filters: Mapping[SubscriptionId, Filter], events: pa.Table
-) -> Selectivities:
-    """What the counting engine learns from events."""
-    matcher = _loaded(CountingMatcher(), filters)
-    _match(matcher, events)
+def pruning_points(
+    experiment: PruningExperiment, first: int, last: int
+) -> tuple[PruningPoint, ...]:
+    """The points from one step to another; what is pruned before the first is not measured."""
+    auction = experiment.auction
+    filters: dict[SubscriptionId, Filter] = {
+        SubscriptionId(f"s{row}"): filter
+        for row, filter in enumerate(auction.subscription_filters(0, experiment.subscriptions))
+    }
+    queue = SelectivityQueue(learnt_selectivities(filters.values(), experiment.lessons()))
+    for subscription, filter in filters.items():
+        queue.add(subscription, filter)
+    events = auction.events(0, experiment.events)
+    points: list[PruningPoint] = []
+    done = 0
+    for step, goal in enumerate(experiment.goals()[: last + 1]):
+        run = queue.prune(*([] if goal is None else [Operations(goal - done)]))
+        done += run.after.operations
+        filters.update(run.changed)
+        if step >= first:
+            at = PruningPoint(operations=done, predicates=run.after.predicates)
+            points.append(_measured(at, filters, events, experiment.timing_events))
+    return tuple(points)
+
+
+def learnt_selectivities(filters: Iterable[Filter], lessons: Iterable[pa.Table]) -> Selectivities:
+    """What the counting engine learns from events about the predicates of filters.
+
+    It counts for predicates and not for filters, so each predicate stands in it once, beside
+    another that no event fulfils: nothing is ever a candidate, and it learns ten times as fast.
+    """
+    forest = Forest()
+    for filter in filters:
+        forest.plant(filter)
+    matcher = CountingMatcher()
+    for number, predicate in enumerate(forest.leaves):
+        matcher.add(str(number), conjunction((predicate, _NEVER)))
+    for events in lessons:
+        _match(matcher, events)
     return Selectivities(matcher.statistics())
 
 
@@ -169,34 +253,30 @@ def _match(engine: Engine, events: pa.Table) -> int:
     return len(pc.unique(engine.match_batch(events).read_all()["event"]))
 
 
-def _point(
-    operations: int,
-    predicates: int,
+def _measured(
+    at: PruningPoint,
     filters: Mapping[SubscriptionId, Filter],
     events: pa.Table,
-    *,
-    timed: bool,
+    timing_events: int,
 ) -> PruningPoint:
+    """The point with its events counted, by the access engine if that is to be timed anyway."""
     counting = _loaded(CountingMatcher(), filters)
     associations, candidates, leaves = counting.work(events.slice(0, _WORK_EVENTS))
-    return PruningPoint(
-        operations=operations,
-        predicates=predicates,
-        matching=_match(counting, events),
-        associations=associations,
-        candidates=candidates,
-        leaves=leaves,
-        counting_microseconds=_microseconds(counting, events) if timed else None,
-        access_microseconds=_microseconds(_settled(filters, events), events) if timed else None,
+    at = replace(at, associations=associations, candidates=candidates, leaves=leaves)
+    if not timing_events:
+        return replace(at, matching=_match(counting, events))
+    access = _loaded(Matcher(), filters)
+    # What the engine learns from the events is put to use before it is timed.
+    matching = _match(access, events)
+    access.merge()
+    timed = events.slice(0, timing_events)
+    assert _match(counting, timed) == _match(access, timed)
+    return replace(
+        at,
+        matching=matching,
+        counting_microseconds=_microseconds(counting, timed),
+        access_microseconds=_microseconds(access, timed),
     )
-
-
-def _settled(filters: Mapping[SubscriptionId, Filter], events: pa.Table) -> Matcher:
-    """The access engine with what it learns from the events put to use."""
-    matcher = _loaded(Matcher(), filters)
-    _match(matcher, events)
-    matcher.merge()
-    return matcher
 
 
 def _microseconds(engine: Engine, events: pa.Table) -> float:

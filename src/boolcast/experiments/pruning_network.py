@@ -16,15 +16,13 @@ from itertools import pairwise
 from time import process_time
 from typing import Final
 
-import msgspec
-
-from boolcast.experiments.pruning import Setting, learnt_selectivities, pruning_auction
+from boolcast.experiments.pruning import Curve, Point, PruningExperiment, learnt_selectivities
 from boolcast.filters.expressions import TRUE, Filter, Node
 from boolcast.matching.counting import CountingMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId, SubscriptionId
 from boolcast.optimising.selectivity_queue import SelectivityQueue
-from boolcast.optimising.stopping import Operations, cut_off
+from boolcast.optimising.stopping import Operations
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.state import State
 from boolcast.routing.stimuli import ClientAdvertises, ClientPublishes, ClientSubscribes
@@ -40,112 +38,69 @@ BROKERS: Final = 5
 
 _PUBLISHER: Final = ClientId("publisher")
 
-_TRAINING_ROW: Final = 1_000_000
-"""Where the events begin that selectivities are learnt from: far behind those published."""
 
-
-class NetworkPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The network after some of all possible prunings of its subscriptions.
+class NetworkPoint(Point, frozen=True, kw_only=True):
+    """The brokers after some of all possible prunings of their subscriptions.
 
     `predicates` are those of all entries of neighbours at all brokers. `links` says how many
     events crossed each link, in both directions, from one end of the line to the other.
-    `matched` events were shown to a match engine, which took so many microseconds each.
+    `matched` events were shown to a match engine.
     """
 
-    operations: int
-    predicates: int
     deliveries: int
     are_deliveries_the_same: bool
     links: tuple[int, ...]
     matched: int
-    microseconds: float | None = None
 
     @property
-    def forwards(self) -> int:
+    def passing(self) -> int:
         """How often an event crossed a link."""
         return sum(self.links)
 
 
-class NetworkCurve(msgspec.Struct, frozen=True, kw_only=True):
-    """One setting, from whole tables to exhausted ones."""
-
-    setting: Setting
-    subscriptions: int
-    events: int
-    points: tuple[NetworkPoint, ...]
-
-    @property
-    def cut_off(self) -> NetworkPoint:
-        """The point of the greatest gain, by events that cross links (P1-X1)."""
-        return self.points[cut_off([point.forwards for point in self.points])]
-
-    def proportion(self, point: NetworkPoint) -> float:
-        """Prunings done of all possible ones: the abscissa of the paper's figures."""
-        return point.operations / max(self.points[-1].operations, 1)
-
-    def relief(self, point: NetworkPoint) -> float:
-        """Predicates removed of all that can be."""
-        whole, least = self.points[0].predicates, self.points[-1].predicates
-        return (whole - point.predicates) / max(whole - least, 1)
-
-    def growth(self, point: NetworkPoint) -> float:
-        """Events that cross a link only because of pruning, of all events."""
-        return (point.forwards - self.points[0].forwards) / self.events
-
-    def saving(self, point: NetworkPoint) -> float | None:
-        """By which share matching an event takes less time."""
-        whole, now = self.points[0].microseconds, point.microseconds
-        return None if whole is None or now is None else 1 - now / whole
+NetworkCurve = Curve[NetworkPoint]
 
 
-def network_curve(
-    setting: Setting,
-    subscriptions: int = 20_000,
-    *,
-    events: int = 10_000,
-    steps: int = 12,
-    training_events: int | None = None,
-    seed: int = 1,
-    timed: bool = False,
-) -> NetworkCurve:
-    """Prune five brokers in so many steps, and publish the same events at each."""
-    auction = pruning_auction(setting, subscriptions, seed)
-    lessons = max(10 * subscriptions, 10_000) if training_events is None else training_events
-    filters = list(auction.subscription_filters(0, subscriptions))
-    selectivities = learnt_selectivities(
-        {SubscriptionId(f"s{row}"): filter for row, filter in enumerate(filters)},
-        auction.events(_TRAINING_ROW, lessons),
-    )
+def network_curve(experiment: PruningExperiment) -> NetworkCurve:
+    """Prune five brokers in steps, and publish the same events at each.
+
+    Any `timing_events` mean that the matching of all events is timed.
+    """
+    auction = experiment.auction
+    filters = list(auction.subscription_filters(0, experiment.subscriptions))
+    queue = SelectivityQueue(learnt_selectivities(filters, experiment.lessons()))
     network = _Network(filters)
-    queue = SelectivityQueue(selectivities)
     for subscription, filter in network.originals().items():
         queue.add(subscription, filter)
-    total = len(queue.forecast()) - 1
-    published = _events(auction, events)
+    published = _events(auction, experiment.events)
     points: list[NetworkPoint] = []
     first: list[tuple[str, str]] = []
     done = 0
-    for step in range(steps + 1):
-        goal = round(total * step / steps)
-        network.prune(queue.prune(Operations(goal - done)).changed)
-        done = goal
+    for goal in experiment.goals():
+        run = queue.prune(*([] if goal is None else [Operations(goal - done)]))
+        done += run.after.operations
+        network.prune(run.changed)
         watched = network.publish(published)
         delivered = sorted(watched.delivered)
         first = delivered if not points else first
+        spent = network.seconds() / watched.matched * 1e6
         points.append(
             NetworkPoint(
                 operations=done,
                 # Each subscription is an entry of a neighbour at all brokers but its own.
-                predicates=queue.standing().predicates * (BROKERS - 1),
+                predicates=run.after.predicates * (BROKERS - 1),
                 deliveries=len(delivered),
                 are_deliveries_the_same=delivered == first,
                 links=tuple(watched.crossed[frozenset(pair)] for pair in pairwise(network.names)),
                 matched=watched.matched,
-                microseconds=network.seconds() / watched.matched * 1e6 if timed else None,
+                counting_microseconds=spent if experiment.timing_events else None,
             )
         )
-    return NetworkCurve(
-        setting=setting, subscriptions=subscriptions, events=events, points=tuple(points)
+    return Curve(
+        setting=experiment.setting,
+        subscriptions=experiment.subscriptions,
+        events=experiment.events,
+        points=tuple(points),
     )
 
 
