@@ -137,6 +137,7 @@ def test_what_cannot_be_read_is_told_before_anything_is_done(spark, files, tmp_p
         read_subscriptions(spark, str(tmp_path / "nothing"))
 
 
+@pytest.mark.long
 def test_the_job_on_a_workload(spark, tmp_path):
     workload = Diverse(seed=6)
     tested = backtest(

@@ -103,6 +103,7 @@ def test_there_is_a_picture(result, folder):
     assert f"the picture: {folder / 'summary.png'}" in result.output
 
 
+@pytest.mark.long
 def test_it_can_be_run_again(spark, result, folder):
     (folder / "from the last time").touch()
     (figures,) = run(*SMALL, "--output", folder, "--json").json

@@ -65,10 +65,11 @@ def counted_predicates(
             for tally in tallies:
                 tally.add(reading.chunk)
         for segment, tally in zip(segments, tallies, strict=True):
-            matches = tally.matches()
-            slots = np.flatnonzero(matches)
-            texts = segment.texts.array.take(pa.array(slots)).cast(pa.string())
-            columns = [texts, pa.array(matches[slots])]
+            # By the ids, which are the predicates: equal ones of another text are one filter.
+            matches = tally.matches()[segment.slots_of(np.arange(len(segment)))]
+            places = np.flatnonzero(matches)
+            texts = segment.subscriptions.array.take(pa.array(places)).cast(pa.string())
+            columns = [texts, pa.array(matches[places])]
             yield pa.record_batch(columns, schema=_SCHEMA)
 
     counted = frame.mapInArrow(count, MATCHES)
