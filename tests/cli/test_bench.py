@@ -110,6 +110,7 @@ def test_class_1_only():
     assert "In batches" not in tables
 
 
+@pytest.mark.slow
 def test_a_rival_that_is_not_installed_is_left_out(monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     arguments = ("bench", "match", *SMALL, "--against", "duckdb,lambdas")

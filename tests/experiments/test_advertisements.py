@@ -73,6 +73,7 @@ def test_the_index_finds_what_the_algebra_proves():
     assert figures.sizes["conjunctive"].filters > figures.sizes["boolean"].filters == 60
 
 
+@pytest.mark.slow
 def test_pruning_goes_from_whole_to_exhausted_and_overlaps_only_grow():
     figures = run(PRUNING)
     assert isinstance(figures, PruningFigures)

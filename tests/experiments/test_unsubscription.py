@@ -205,6 +205,7 @@ def test_the_main_comparison_has_the_papers_size():
         assert not each.configuration.collects_ghosts
 
 
+@pytest.mark.slow
 def test_a_run_that_is_in_the_folder_is_not_run_again(tmp_path):
     setting = Setting(part="x3", policy="active", load=TINY, seed=1)
     (first,) = reproduce([setting], cores=1, folder=tmp_path)

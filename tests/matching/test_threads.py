@@ -154,6 +154,7 @@ def test_every_answer_is_that_of_one_state():
     assert race.done > 200
 
 
+@pytest.mark.slow
 def test_many_that_are_replaced_at_once_are_found_old_or_new():
     names = [f"s{number}" for number in range(200)]
     old, new = (

@@ -255,6 +255,7 @@ def share(index: OverlapIndex, advertisements: list[Filter]) -> float:
     return sum(index.count(each)[0] for each in advertisements) / len(advertisements) / len(index)
 
 
+@pytest.mark.slow
 def test_with_subscription_pruning_overlaps_grow_by_both(auction: Auction):
     """P3-X5, small: advertisements are pruned by the ranks that pruned subscriptions leave."""
     learnt = Selectivities(

@@ -105,6 +105,7 @@ def test_a_child_among_many_has_few_candidates():
     assert len(index.covered(form("group = 7"))) == 501
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workload", [Auction, Diverse])
 def test_few_of_a_workload_are_looked_at(workload, monkeypatch):
     """Also of ANDs of ORs; to compare each with all others would be 400 looks for each."""

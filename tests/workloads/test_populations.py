@@ -62,6 +62,7 @@ def test_rows_have_the_shape_of_their_class():
         assert len(list(filter.predicates())) == leaves[auction.subscription_class(row)]
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(cuts=st.lists(st.integers(0, 40_000), max_size=6), start=st.integers(0, 2**40))
 @pytest.mark.parametrize("method", ["subscriptions", "advertisements"])
