@@ -1,6 +1,7 @@
 """`boolcast reproduce`: the papers' experiments, run again."""
 
-from typing import Annotated
+from enum import StrEnum
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -12,6 +13,33 @@ from boolcast.errors import UsageError
 reproduce = typer.Typer(
     name="reproduce", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
 )
+
+
+_Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Draws the workload.")]
+_Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="Write figures and plots; runs that are there already are not run again.",
+    ),
+]
+_Cores = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="How many runs at a time; all cores.")
+]
+
+P = TypeVar("P", bound=StrEnum)
+
+
+def _parts(text: str, kind: type[P]) -> list[P]:
+    """The experiments that a list names, each once. Raises UsageError."""
+    names = [name.strip() for name in text.split(",")]
+    try:
+        parts = list(kind) if names == ["all"] else [kind(name) for name in names]
+    except ValueError:
+        raise UsageError(f"--part takes some of {', '.join(kind)}, or all, not {text!r}") from None
+    return list(dict.fromkeys(parts))
 
 
 @reproduce.callback()
@@ -53,19 +81,9 @@ def unsubscription(
             help="Of the paper's 80,000 subscriptions; all but x3 never have more than a sixth.",
         ),
     ] = 1.0,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Draws the workload.")] = 1,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FOLDER",
-            help="Write figures and plots; runs that are there already are not run again.",
-        ),
-    ] = None,
-    cores: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="How many runs at a time; all cores.")
-    ] = None,
+    seed: _Seed = 1,
+    output: _Output = None,
+    cores: _Cores = None,
     as_json: AsJson = False,
 ) -> None:
     """Remove subscriptions under four policies (P4), in virtual time.
@@ -85,13 +103,8 @@ def unsubscription(
     from boolcast.cli import reproduce_report  # noqa: PLC0415 - numba and rich
     from boolcast.experiments.unsubscription import Part  # noqa: PLC0415 - as above
 
-    names = [name.strip() for name in part.split(",")]
-    try:
-        parts = list(Part) if names == ["all"] else [Part(name) for name in names]
-    except ValueError:
-        raise UsageError(f"--part takes some of {', '.join(Part)}, or all, not {part!r}") from None
     holds = reproduce_report.show(
-        list(dict.fromkeys(parts)),
+        _parts(part, Part),
         scale=scale,
         seed=seed,
         output=output,
@@ -118,19 +131,9 @@ def advertisements(
             metavar="SHARE", min=0.002, max=1.0, help="Of the paper's 300,000 advertisements."
         ),
     ] = 1.0,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Draws the workload.")] = 1,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FOLDER",
-            help="Write figures and plots; runs that are there already are not run again.",
-        ),
-    ] = None,
-    cores: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="How many runs at a time; all cores.")
-    ] = None,
+    seed: _Seed = 1,
+    output: _Output = None,
+    cores: _Cores = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask what overlaps with Boolean advertisements, and prune them (P3).
@@ -151,13 +154,8 @@ def advertisements(
         from boolcast.cli import advertisements_report  # noqa: PLC0415 - Spark, numba and rich
     from boolcast.experiments.advertisements import Part  # noqa: PLC0415 - as above
 
-    names = [name.strip() for name in part.split(",")]
-    try:
-        parts = list(Part) if names == ["all"] else [Part(name) for name in names]
-    except ValueError:
-        raise UsageError(f"--part takes some of {', '.join(Part)}, or all, not {part!r}") from None
     holds = advertisements_report.show(
-        list(dict.fromkeys(parts)),
+        _parts(part, Part),
         scale=scale,
         seed=seed,
         output=output,
@@ -182,19 +180,9 @@ def pruning(
             help="Of the paper's 200,000 subscriptions; x3 never has more than a tenth.",
         ),
     ] = 1.0,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Draws the workload.")] = 1,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FOLDER",
-            help="Write figures and plots; runs that are there already are not run again.",
-        ),
-    ] = None,
-    cores: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="How many runs at a time; all cores.")
-    ] = None,
+    seed: _Seed = 1,
+    output: _Output = None,
+    cores: _Cores = None,
     as_json: AsJson = False,
 ) -> None:
     """Prune subscriptions step by step to exhaustion (P1), spread by Spark.
@@ -215,13 +203,8 @@ def pruning(
         from boolcast.cli import pruning_report  # noqa: PLC0415 - Spark, numba and rich
     from boolcast.experiments.pruning_run import Part  # noqa: PLC0415 - as above
 
-    names = [name.strip() for name in part.split(",")]
-    try:
-        parts = list(Part) if names == ["all"] else [Part(name) for name in names]
-    except ValueError:
-        raise UsageError(f"--part takes some of {', '.join(Part)}, or all, not {part!r}") from None
     holds = pruning_report.show(
-        list(dict.fromkeys(parts)),
+        _parts(part, Part),
         scale=scale,
         seed=seed,
         output=output,
