@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from boolcast.experiments import spark_benchmark
 from boolcast.experiments.choices import EngineName, SparkPart, WorkloadName
@@ -86,7 +87,11 @@ def measured(monkeypatch):
         text_bytes=None,
     )
     monkeypatch.setattr(spark_benchmark, "_measured", pretend)
-    monkeypatch.setattr(spark_benchmark, "_engine", lambda choice: engine)
+    monkeypatch.setattr(
+        spark_benchmark,
+        "_engine",
+        lambda choice, cores: replace(engine, events_per_second=200_000 / cores),
+    )
     monkeypatch.setattr(spark_benchmark, "processors", lambda: [0, 1])
     monkeypatch.setattr(spark_benchmark, "java_home", lambda: None)
     return orders
@@ -114,8 +119,10 @@ def test_the_ratios(measured):
         (0.5, None),
         (0.55, None),
         (0.5, None),
+        (0.275, None),
         (0.75, 0.6),
         (0.5, None),
+        (0.375, None),
         (1.1, 1.0),
         (0.5, None),
         (0.2, None),

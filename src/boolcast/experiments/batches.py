@@ -1,6 +1,6 @@
 """The engines side by side on one workload: throughput from Arrow to Arrow, and what it costs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -48,8 +48,13 @@ class Field:
         self._events = made.events(len(self._lesson), events)
         self._agreed: dict[EngineName, set[tuple[int, str]]] = {}
 
-    def measure(self, name: EngineName, repeats: int) -> BatchFigures:
-        """Load the engine, let it settle, and take the median of several runs."""
+    def measure(
+        self, name: EngineName, repeats: int, before: Callable[[], object] = lambda: None
+    ) -> BatchFigures:
+        """Load the engine, let it settle, and take the median of several runs.
+
+        `before` is called when all is ready for them.
+        """
         self._compile(name)
         engine = CONTENDERS[name].make()
         load_seconds = seconds(lambda: self._load(engine, self._subscriptions))
@@ -58,9 +63,10 @@ class Field:
         settle_seconds += seconds(lambda: settle(engine))
         events = self._share(self._events, name)
         batches = [events.slice(at, BATCH_EVENTS) for at in range(0, len(events), BATCH_EVENTS)]
-        before = footprint(engine)
+        at_first = footprint(engine)
         matches = count_matches(engine, batches)
         after = footprint(engine)
+        before()
         taken = median_seconds(lambda: count_matches(engine, batches), repeats)
         self._compare(name, pairs(engine, self._events.slice(0, _COMPARED_EVENTS)))
         size = len(self._subscriptions)
@@ -74,7 +80,7 @@ class Field:
             events_per_second=len(events) / taken,
             microseconds_per_event=taken / len(events) * 1e6,
             candidates_per_event=_each(
-                _difference(after.candidates, before.candidates), len(events)
+                _difference(after.candidates, at_first.candidates), len(events)
             ),
             matches_per_event=matches / len(events),
             structure_bytes=_each(after.structure_bytes, size),

@@ -2,7 +2,7 @@
 
 Every part runs in a process of its own, with its own Spark, confined to the processors it is
 to use. Ratios are between figures of one such process, but for two: more cores against one,
-and Spark against the engine in a single process, which are measured one after the other.
+and Spark against the engine by itself, which are measured one after the other.
 """
 
 import os
@@ -14,10 +14,9 @@ from typing import Final
 
 import msgspec
 
-from boolcast.experiments.batches import Field
 from boolcast.experiments.choices import EngineName, SparkPart, WorkloadName
 from boolcast.experiments.figures import BatchFigures, SparkFigures, SparkRatio
-from boolcast.experiments.one_core import one_core
+from boolcast.experiments.side_by_side import measure_side_by_side
 from boolcast.experiments.spark_run import Line, Order
 from boolcast.pipeline.java import java_home
 
@@ -54,7 +53,7 @@ class SparkChoice(msgspec.Struct, frozen=True, kw_only=True):
         """How often `run` says that something begins."""
         return sum(
             len(self.cores_of(part)) * (2 + _CONTENDERS[part] * (1 + self.repeats))
-            + (part is SparkPart.AUCTION)
+            + 2 * (part is SparkPart.AUCTION)
             for part in self.parts
         )
 
@@ -73,10 +72,11 @@ def run(choice: SparkChoice, begin: Callable[[str], None]) -> Iterator[SparkBenc
                 found[figures.contender, cores] = figures
                 yield figures
         if part is SparkPart.AUCTION:
-            begin("the engine in a single process, on auction")
-            engine = _engine(choice)
-            yield engine
-            yield from _engine_ratios(found, engine, choice.cores)
+            begin("the engine by itself, on auction")
+            yield (alone := _engine(choice, 1))
+            begin(f"{choice.cores} engines by themselves, on auction")
+            busy = _engine(choice, choice.cores)
+            yield from _engine_ratios(found, alone, busy, choice.cores)
         yield from _RATIOS[part](found, choice.cores)
 
 
@@ -121,11 +121,18 @@ def _measured(order: Order, begin: Callable[[str], None]) -> Iterator[SparkFigur
     assert process.returncode == 0, f"a process of the benchmark ended with {process.returncode}"
 
 
-def _engine(choice: SparkChoice) -> BatchFigures:
-    events = min(choice.events, _ENGINE_EVENTS)
-    with one_core():
-        field = Field(WorkloadName.AUCTION, choice.subscriptions, events, choice.seed)
-        return field.measure(EngineName.ACCESS, choice.repeats)
+def _engine(choice: SparkChoice, cores: int) -> BatchFigures:
+    """One of as many engines as there are cores, all at work at once: the median one."""
+    figures = measure_side_by_side(
+        EngineName.ACCESS,
+        WorkloadName.AUCTION,
+        subscriptions=choice.subscriptions,
+        events=min(choice.events, _ENGINE_EVENTS),
+        repeats=choice.repeats,
+        seed=choice.seed,
+        processors=processors()[:cores],
+    )
+    return sorted(figures, key=lambda each: each.events_per_second)[len(figures) // 2]
 
 
 def _times(found: Rates, ours: str, theirs: str, cores: int) -> float:
@@ -166,19 +173,31 @@ def _auction_ratios(found: Rates, cores: int) -> Iterator[SparkRatio]:
         )
 
 
-def _engine_ratios(found: Rates, engine: BatchFigures, cores: int) -> Iterator[SparkRatio]:
+def _engine_ratios(
+    found: Rates, alone: BatchFigures, busy: BatchFigures, cores: int
+) -> Iterator[SparkRatio]:
+    """What is left of the engine on Spark.
+
+    `busy` is an engine while as many others are at work as there are cores, as Spark's are;
+    `alone` has the machine to itself, which is more than a core where processors share one.
+    """
     for contender, target in (("boolcast", None), ("boolcast from files", 0.6)):
         ours = found[contender, cores]
+        each = ours.events_per_second / cores
         yield SparkRatio(
-            what=f"auction: {contender} on Spark, each core, times the engine in a single process",
-            ratio=ours.events_per_second / cores / engine.events_per_second,
+            what=f"auction: {contender} on Spark, each core, times the engine by itself on each",
+            ratio=each / busy.events_per_second,
             target=target,
         )
         if ours.core_microseconds_per_event is not None:
             yield SparkRatio(
-                what="the same by processor time, which others on the machine do not change",
-                ratio=engine.microseconds_per_event / ours.core_microseconds_per_event,
+                what="the same by processor time, which others on the machine change less",
+                ratio=busy.microseconds_per_event / ours.core_microseconds_per_event,
             )
+        yield SparkRatio(
+            what="the same against one engine that has the machine to itself",
+            ratio=each / alone.events_per_second,
+        )
 
 
 def _diverse_ratios(found: Rates, cores: int) -> Iterator[SparkRatio]:
