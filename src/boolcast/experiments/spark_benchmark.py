@@ -25,7 +25,7 @@ SparkBenchmarkFigures = SparkFigures | SparkRatio | BatchFigures
 _ENGINE_EVENTS: Final = 100_000
 _CONTENDERS: Final = {
     SparkPart.CLASS_1: 4,
-    SparkPart.AUCTION: 7,
+    SparkPart.AUCTION: 8,
     SparkPart.DIVERSE: 2,
     SparkPart.CORES: 2,
     SparkPart.STREAM: 3,
@@ -181,7 +181,8 @@ def _engine_ratios(
     `busy` is an engine while as many others are at work as there are cores, as Spark's are;
     `alone` has the machine to itself, which is more than a core where processors share one.
     """
-    for contender, target in (("boolcast", None), ("boolcast from files", 0.6)):
+    targets = {"boolcast": None, "boolcast from files": None, "boolcast from more files": 0.6}
+    for contender, target in targets.items():
         ours = found[contender, cores]
         each = ours.events_per_second / cores
         yield SparkRatio(
