@@ -29,7 +29,7 @@ from boolcast.experiments.advertisement_pruning import (
     PruningSetting,
 )
 from boolcast.experiments.advertisements import Part, RunFigures, report, run, settings
-from boolcast.experiments.kept_runs import keep, kept
+from boolcast.experiments.reproduction import keep, kept
 from boolcast.workloads import PRESETS, Auction
 
 PRUNING = PruningSetting(

@@ -16,7 +16,17 @@ from boolcast.experiments.pruning import (
 )
 from boolcast.experiments.pruning_checks import checks
 from boolcast.experiments.pruning_network import BROKERS, NetworkCurve, NetworkPoint
-from boolcast.experiments.pruning_run import Chunk, Part, chunks, curves, report, reproduce
+from boolcast.experiments.pruning_run import (
+    FIGURES,
+    Chunk,
+    ChunkFigures,
+    Part,
+    chunks,
+    curves,
+    report,
+    run,
+)
+from boolcast.experiments.reproduction import here, reproduce
 
 TINY = 0.0003
 
@@ -57,22 +67,22 @@ def test_a_run_that_is_kept_is_not_run_again(tmp_path):
         msgspec.structs.replace(whole_curve, last=1),
         msgspec.structs.replace(whole_curve, first=2),
     ]
-    orders: list[str] = []
+    ran: list[Chunk] = []
 
-    def counted(work, waiting: Iterable[str]) -> Iterable[str]:
-        orders.extend(waiting)
-        return map(work, waiting)
+    def counted(chunk: Chunk) -> ChunkFigures:
+        ran.append(chunk)
+        return run(chunk)
 
-    first = reproduce(chosen[:1], counted, tmp_path)
-    whole = reproduce(chosen, counted, tmp_path)
-    assert len(orders) == len(chosen) == 2
+    first = reproduce(chosen[:1], here(counted), FIGURES, tmp_path)
+    whole = reproduce(chosen, here(counted), FIGURES, tmp_path)
+    assert ran == chosen
     assert whole[0] == first[0]
     # One that was of another size is none of these.
     other = msgspec.structs.replace(
         chosen[0], experiment=msgspec.structs.replace(chosen[0].experiment, events=10)
     )
-    reproduce([other], counted, tmp_path)
-    assert len(orders) == 3
+    reproduce([other], here(counted), FIGURES, tmp_path)
+    assert ran == [*chosen, other]
 
     ((curve,), networks) = curves(whole)
     assert not networks
@@ -85,7 +95,7 @@ def test_a_run_that_is_kept_is_not_run_again(tmp_path):
 
 @pytest.mark.slow
 def test_five_brokers(tmp_path):
-    figures = reproduce([small(Part.X3)], map, tmp_path)
+    figures = reproduce([small(Part.X3)], here(run), FIGURES, tmp_path)
     (curve,) = curves(figures)[1]
     assert curve.setting == "3"
     assert curve.points[-1].operations == 3 * curve.subscriptions

@@ -9,11 +9,13 @@ import pytest
 
 from boolcast.errors import WorkerError
 from boolcast.experiments import unsubscription
+from boolcast.experiments.reproduction import reproduce
 from boolcast.experiments.unsubscription import (
+    FIGURES,
     REDUCED,
     Part,
+    in_processes,
     report,
-    reproduce,
     settings,
 )
 from boolcast.experiments.unsubscription_deliveries import Deliveries
@@ -33,6 +35,7 @@ SMALL = Load(
 TINY = Load(
     roots=2, degree=80, unsubscriptions=1, warm_up_seconds=2.0, seconds_after=2.0, interval_ms=40.0
 )
+SETTING = Setting(part="x3", policy="active", load=TINY, seed=1)
 
 
 def die(setting: Setting, told: object) -> None:
@@ -40,10 +43,10 @@ def die(setting: Setting, told: object) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_whose_process_dies_is_told(monkeypatch):
+def test_a_run_whose_process_dies_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr(unsubscription, "_run_apart", die)
     with pytest.raises(WorkerError, match=r"x3-active.* ended with -9"):
-        reproduce([Setting(part="x3", policy="active", load=TINY, seed=1)])
+        reproduce([SETTING], in_processes(None), FIGURES, tmp_path)
 
 
 def test_the_network_is_the_papers():
@@ -207,9 +210,13 @@ def test_the_main_comparison_has_the_papers_size():
 
 @pytest.mark.slow
 def test_a_run_that_is_in_the_folder_is_not_run_again(tmp_path):
-    setting = Setting(part="x3", policy="active", load=TINY, seed=1)
-    (first,) = reproduce([setting], cores=1, folder=tmp_path)
-    (again,) = reproduce([setting], cores=1, folder=tmp_path)
+    told: list[float] = []
+    (first,) = reproduce(
+        [SETTING], in_processes(1), FIGURES, tmp_path, lambda share, text: told.append(share)
+    )
+    assert told == sorted(told)
+    assert len(told) > 50
+    (again,) = reproduce([SETTING], in_processes(1), FIGURES, tmp_path)
     assert again.processor_seconds == first.processor_seconds
 
 

@@ -4,7 +4,8 @@
 files, standard input and gzip line by line, `subscriptions` what stands in such lines,
 `reports` says what is wrong with them, `output` writes text and JSON, `tables` tables. What a
 command needs heavy imports for is in a module of its own: `bench_report`, `spark_report`,
-`backtest_report`, `simulate_report`, `reproduce_report`. `tour` is the text of `boolcast demo`
+`backtest_report`, `simulate_report`, one for each command of `boolcast reproduce`, which
+`reproduce_output` runs and shows alike. `tour` is the text of `boolcast demo`
 and `engine_stop` its last stop; `spark_demo` is what `boolcast demo spark` does, with
 `spark_demo_input`, which `spark_demo_summary` sums up and `spark_demo_report` shows.
 

@@ -1,25 +1,20 @@
 """Running the experiments on advertisements, and showing them as tables, JSON and Parquet."""
 
-from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Final
 
 import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
+from rich.console import Console
 from rich.table import Table
 
-from boolcast.cli.output import json_line, write_error, write_json
-from boolcast.cli.progress import shares
-from boolcast.cli.reproduce_output import can_draw, write_checks
-from boolcast.cli.spark import spark_session
-from boolcast.cli.tables import WIDTH, QuietConsole, number, of_kind, plain_table
-from boolcast.errors import FileError
-from boolcast.experiments.advertisement_jobs import reproduce
+from boolcast.cli.reproduce_output import Reproduction, Rows
+from boolcast.cli.reproduce_output import show as show_report
+from boolcast.cli.spark import local_spark
+from boolcast.cli.tables import number, of_kind, plain_table
 from boolcast.experiments.advertisement_overlap import OverlapFigures
 from boolcast.experiments.advertisement_pruning import PruningFigures
-from boolcast.experiments.advertisements import Part, Report, report, settings
+from boolcast.experiments.advertisements import FIGURES, Part, Report, report, run, settings
+from boolcast.experiments.spread import by_spark
 
 
 def show(
@@ -33,32 +28,19 @@ def show(
 ) -> bool:
     """Run the experiments and write; False if a check does not hold."""
     chosen = settings(parts, scale=scale, seed=seed)
-    master = "local[*]" if cores is None else f"local[{cores}]"
-    try:
-        with ExitStack() as stack:
-            place = output or stack.enter_context(TemporaryDirectory(prefix="boolcast-"))
-            folder = Path(place)
-            folder.mkdir(parents=True, exist_ok=True)
-            tell = stack.enter_context(shares("reproducing"))
-            start = partial(spark_session, master, "boolcast reproduce advertisements")
-            made = report(reproduce(start, chosen, folder, tell), scale=scale, seed=seed)
-        if output is not None:
-            _write_figures(made, folder)
-            _draw(made, folder)
-    except OSError as error:
-        raise FileError(f"cannot write: {error.strerror}", path=str(output)) from None
-    if as_json:
-        write_json(made)
-    else:
-        _write_tables(made)
-        if output is not None:
-            write_error(f"figures: {output}")
-    return all(check.holds for check in made.checks)
+    spark = local_spark(cores, "boolcast reproduce advertisements")
+    return show_report(
+        _REPRODUCTION,
+        chosen,
+        partial(by_spark, spark, run, FIGURES),
+        scale=scale,
+        seed=seed,
+        output=output,
+        as_json=as_json,
+    )
 
 
-def _write_tables(made: Report) -> None:
-    console = QuietConsole(highlight=False)
-    console.width = max(console.width, WIDTH)
+def _write_tables(made: Report, console: Console) -> None:
     overlap = of_kind(OverlapFigures, made.runs)
     if overlap:
         console.print(_overlap_table(overlap))
@@ -69,7 +51,6 @@ def _write_tables(made: Report) -> None:
         runs = [each for each in of_kind(PruningFigures, made.runs) if each.setting.part == part]
         if runs:
             console.print(_pruning_table(title, runs, to_the_end=part is Part.COMBINED))
-    write_checks(made.checks)
 
 
 def _overlap_table(runs: list[OverlapFigures]) -> Table:
@@ -128,14 +109,13 @@ def _pruning_table(title: str, runs: list[PruningFigures], *, to_the_end: bool) 
     return table
 
 
-def _write_figures(made: Report, folder: Path) -> None:
-    (folder / "figures.json").write_bytes(json_line(made))
-    overlaps = [
+def _rows(made: Report) -> dict[str, Rows]:
+    overlaps: Rows = [
         {"advertisements": each.setting.advertisements, **msgspec.structs.asdict(row)}
         for each in of_kind(OverlapFigures, made.runs)
         for row in each.rows
     ]
-    points = [
+    points: Rows = [
         {
             "part": each.setting.part,
             "class": each.setting.kind,
@@ -147,13 +127,13 @@ def _write_figures(made: Report, folder: Path) -> None:
         for each in of_kind(PruningFigures, made.runs)
         for point in each.points
     ]
-    for rows, name in ((overlaps, "overlaps"), (points, "prunings")):
-        if rows:
-            pq.write_table(pa.Table.from_pylist(rows), folder / f"{name}.parquet")
+    return {"overlaps": overlaps, "prunings": points}
 
 
-def _draw(made: Report, folder: Path) -> None:
-    if can_draw():
-        from boolcast.cli import advertisements_plots  # noqa: PLC0415 - an extra, and a second
-
-        advertisements_plots.draw(made, folder)
+_REPRODUCTION: Final = Reproduction(
+    figures=FIGURES,
+    report=report,
+    tables=_write_tables,
+    rows=_rows,
+    plots="boolcast.cli.advertisements_plots",
+)

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from boolcast.cli.pictures import save
 from boolcast.experiments.pruning import Curve, P, Setting
 from boolcast.experiments.pruning_checks import FIVE_BROKERS, ONE_BROKER, Published
 from boolcast.experiments.pruning_run import Report
@@ -26,10 +26,8 @@ def draw(made: Report, folder: Path) -> None:
         plots["pruning-x5"] = _one_broker(made)
     if made.networks:
         plots["pruning-x3"] = _five_brokers(made)
-    # Without these every file would differ: SVG has its time in it, and random ids.
-    with mpl.rc_context({"svg.hashsalt": "boolcast", "svg.fonttype": "none"}):
-        for name, figure in plots.items():
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    for name, figure in plots.items():
+        save(figure, folder / f"{name}.svg")
 
 
 def _one_broker(made: Report) -> Figure:

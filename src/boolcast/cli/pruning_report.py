@@ -1,25 +1,21 @@
 """Running the experiments on pruning on Spark, and showing them as tables, JSON and Parquet."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
+from rich.console import Console
 
-from boolcast.cli.output import json_line, write, write_error, write_json
-from boolcast.cli.progress import shares
-from boolcast.cli.reproduce_output import can_draw, made_folder, write_checks
-from boolcast.cli.spark import spark_session
-from boolcast.cli.tables import WIDTH, QuietConsole, number, plain_table
+from boolcast.cli.output import write
+from boolcast.cli.reproduce_output import Reproduction, Rows
+from boolcast.cli.reproduce_output import show as show_report
+from boolcast.cli.spark import local_spark
+from boolcast.cli.tables import number, plain_table
 from boolcast.experiments.pruning import Curve, P, Setting
 from boolcast.experiments.pruning_checks import FIVE_BROKERS, ONE_BROKER, Published
-from boolcast.experiments.pruning_run import Part, Report, chunks, report, reproduce
-from boolcast.experiments.spread import spread
+from boolcast.experiments.pruning_run import FIGURES, Part, Report, chunks, report, run
+from boolcast.experiments.spread import by_spark
 
 _BUMP: Final = 0.3
 """Up to this share of all prunings the paper sees more candidates of class 2 (P1-X5, check 6)."""
@@ -35,40 +31,20 @@ def show(
     as_json: bool,
 ) -> bool:
     """Run the experiments and write; False if a check does not hold."""
-    master = None if cores is None else f"local[{cores}]"
-    with made_folder(output) as folder, _place(folder) as place:
-        with (
-            shares("reproducing") as progress,
-            spark_session(master, "boolcast reproduce pruning") as spark,
-        ):
-            chosen = chunks(parts, scale=scale, seed=seed)
-            figures = reproduce(chosen, partial(spread, spark), place, tell=progress)
-        made = report(figures, scale=scale, seed=seed)
-        if folder is not None:
-            _write_figures(made, folder)
-            _draw(made, folder)
-    if as_json:
-        write_json(made)
-    else:
-        _write_tables(made)
-        if output is not None:
-            write_error(f"figures: {output}")
-    return all(check.holds for check in made.checks)
+    chosen = chunks(parts, scale=scale, seed=seed)
+    spark = local_spark(cores, "boolcast reproduce pruning")
+    return show_report(
+        _REPRODUCTION,
+        chosen,
+        partial(by_spark, spark, run, FIGURES),
+        scale=scale,
+        seed=seed,
+        output=output,
+        as_json=as_json,
+    )
 
 
-@contextmanager
-def _place(folder: Path | None) -> Iterator[Path]:
-    """Where runs are kept: in the folder, or for as long as the command runs."""
-    if folder is not None:
-        yield folder
-        return
-    with TemporaryDirectory(prefix="boolcast-pruning-") as place:
-        yield Path(place)
-
-
-def _write_tables(made: Report) -> None:
-    console = QuietConsole(highlight=False)
-    console.width = max(console.width, WIDTH)
+def _write_tables(made: Report, console: Console) -> None:
     table = plain_table(
         "at the cut-off; in brackets what was published",
         ["", "class"],
@@ -78,23 +54,24 @@ def _write_tables(made: Report) -> None:
     for curve in made.tables:
         whole, at = curve.points[0], curve.cut_off
         table.add_row(
-            *_row(Part.X5, curve, ONE_BROKER),
+            *_cells(Part.X5, curve, ONE_BROKER),
             f"-{1 - at.work / whole.work:.0%}",
             *_time(curve, ONE_BROKER),
             f"{number(whole.access_microseconds)} → {number(at.access_microseconds)}",
         )
     for network in made.networks:
-        table.add_row(*_row(Part.X3, network, FIVE_BROKERS), "", *_time(network, FIVE_BROKERS), "")
+        table.add_row(
+            *_cells(Part.X3, network, FIVE_BROKERS), "", *_time(network, FIVE_BROKERS), ""
+        )
     console.print(table)
     for curve in made.tables:
         if curve.setting == "2":
             early = [each for each in curve.points if curve.proportion(each) <= _BUMP]
             candidates = ", ".join(f"{each.candidates:,.1f}" for each in early)
             write(f"candidates an event, class 2, up to {_BUMP} of all prunings: {candidates}")
-    write_checks(made.checks)
 
 
-def _row(part: Part, curve: Curve[P], published: Mapping[Setting, Published]) -> Iterable[str]:
+def _cells(part: Part, curve: Curve[P], published: Mapping[Setting, Published]) -> Iterable[str]:
     at, paper = curve.cut_off, published[curve.setting]
     return (
         part,
@@ -114,14 +91,11 @@ def _time(curve: Curve[P], published: Mapping[Setting, Published]) -> tuple[str,
     return f"{number(whole)} → {number(at)}", f"{saving or 0.0:.0%} ({paper:.0%})"
 
 
-def _write_figures(made: Report, folder: Path) -> None:
-    (folder / "figures.json").write_bytes(json_line(made))
-    for name, rows in (("x5", _points(made.tables)), ("x3", _points(made.networks))):
-        if rows:
-            pq.write_table(pa.Table.from_pylist(rows), folder / f"{name}.parquet")
+def _rows(made: Report) -> dict[str, Rows]:
+    return {"x5": _points(made.tables), "x3": _points(made.networks)}
 
 
-def _points(curves: Iterable[Curve[P]]) -> list[dict[str, object]]:
+def _points(curves: Iterable[Curve[P]]) -> Rows:
     return [
         {
             "class": curve.setting,
@@ -138,8 +112,10 @@ def _points(curves: Iterable[Curve[P]]) -> list[dict[str, object]]:
     ]
 
 
-def _draw(made: Report, folder: Path) -> None:
-    if can_draw():
-        from boolcast.cli import pruning_plots  # noqa: PLC0415 - an extra, and a second
-
-        pruning_plots.draw(made, folder)
+_REPRODUCTION: Final = Reproduction(
+    figures=FIGURES,
+    report=report,
+    tables=_write_tables,
+    rows=_rows,
+    plots="boolcast.cli.pruning_plots",
+)

@@ -100,10 +100,10 @@ def unsubscription(
 
     The four runs of x3 take five to seven minutes of processor time and over 1 GB each.
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
-    from boolcast.cli import reproduce_report  # noqa: PLC0415 - numba and rich
+    from boolcast.cli import unsubscription_report  # noqa: PLC0415 - numba and rich
     from boolcast.experiments.unsubscription import Part  # noqa: PLC0415 - as above
 
-    holds = reproduce_report.show(
+    holds = unsubscription_report.show(
         _parts(part, Part),
         scale=scale,
         seed=seed,

@@ -1,7 +1,8 @@
 """Spark, for the commands that need it; imported by none of them before it runs."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Final
 
 from py4j.protocol import Py4JJavaError
@@ -23,6 +24,11 @@ def spark_session(
     finally:
         if is_ours:
             spark.stop()
+
+
+def local_spark(cores: int | None, name: str) -> Callable[[], AbstractContextManager[SparkSession]]:
+    """Starts a session with so many cores of this machine, or the configured one."""
+    return partial(spark_session, None if cores is None else f"local[{cores}]", name)
 
 
 SPARK_ERRORS: Final = (PySparkException, Py4JJavaError)

@@ -11,9 +11,12 @@ load, `unsubscription_run` plays one of them in virtual time, `unsubscription_de
 that nothing is lost, and `unsubscription_checks` holds the results against the paper.
 
 `advertisements` has the experiments of P3: which runs there are. `advertisement_overlap` asks
-subscriptions against advertisements, `advertisement_pruning` prunes these, `advertisement_jobs`
-spreads the runs by Spark, and `advertisement_checks` holds the results against the paper.
-`kept_runs` keeps results in a folder for all reproductions, and `checks` says what a check is.
+subscriptions against advertisements, `advertisement_pruning` prunes these, and
+`advertisement_checks` holds the results against the paper.
 
-`pruning` is P1's experiment with one broker.
+`pruning_run` has the experiments of P1: which runs there are. `pruning` is the one with one broker,
+`pruning_network` that with five, and `pruning_checks` holds the results against the paper.
+
+`reproduction` keeps the runs of all in a folder and runs only what is not there, `spread` hands
+them out by Spark, and `checks` says what a check is.
 """

@@ -43,7 +43,7 @@ class OverlapSetting(msgspec.Struct, frozen=True, kw_only=True, tag="overlap"):
         return f"overlap-{self.advertisements}-{self.first}-{self.all}-{self.seed}"
 
     @property
-    def size(self) -> float:
+    def work(self) -> float:
         """About how long it takes, in advertisements."""
         return self.advertisements * (1.0 + (self.first + 4 * self.all) / 10_000)
 

@@ -85,7 +85,7 @@ class PruningSetting(msgspec.Struct, frozen=True, kw_only=True, tag="pruning"):
         )
 
     @property
-    def size(self) -> float:
+    def work(self) -> float:
         """About how long it takes, in advertisements of `OverlapSetting`."""
         pruned = self.subscriptions * self.subscription_pruning
         return (self.subscriptions + 5 * pruned + 3 * self.advertisements + 2 * self.samples) / 2

@@ -24,6 +24,7 @@ from boolcast.experiments.checks import Check
 
 Setting = OverlapSetting | PruningSetting
 RunFigures = OverlapFigures | PruningFigures
+FIGURES: Final[msgspec.json.Decoder[RunFigures]] = msgspec.json.Decoder(RunFigures)
 
 SIZES: Final = (20_000, 50_000, 100_000, 150_000, 200_000, 300_000)
 """Advertisements against which subscriptions are asked about (P3-X2)."""
@@ -61,7 +62,7 @@ def settings(parts: Iterable[Part], *, scale: float, seed: int) -> list[Setting]
     found: list[Setting] = []
     for part in parts:
         found += _SETTINGS[part](scale, seed)
-    return sorted(found, key=lambda each: -each.size)
+    return sorted(found, key=lambda each: -each.work)
 
 
 def _overlap(scale: float, seed: int) -> list[Setting]:

@@ -1,23 +1,18 @@
 """The experiments of P1 on pruning: which curves each has, and the chunks that are run apart.
 
 A curve takes minutes, and its points hang on nothing but the table at that step, so a long one
-is cut into chunks, each with its own pruning up to where it begins. A chunk that is in the folder
-already is not run again.
+is cut into chunks, each with its own pruning up to where it begins.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from enum import StrEnum
-from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from time import process_time
 from typing import Final
 
 import msgspec
 
 from boolcast.experiments.checks import Check
-from boolcast.experiments.kept_runs import keep, kept
 from boolcast.experiments.pruning import (
     SETTINGS,
     Curve,
@@ -90,7 +85,7 @@ class ChunkFigures(msgspec.Struct, frozen=True, kw_only=True):
     processor_seconds: float
 
 
-_FIGURES: Final[msgspec.json.Decoder[ChunkFigures]] = msgspec.json.Decoder(ChunkFigures)
+FIGURES: Final[msgspec.json.Decoder[ChunkFigures]] = msgspec.json.Decoder(ChunkFigures)
 
 
 def chunks(parts: Iterable[Part], *, scale: float, seed: int) -> list[Chunk]:
@@ -147,51 +142,6 @@ def run(chunk: Chunk) -> ChunkFigures:
     )
 
 
-def carry_out(folder: str, order: str) -> str:
-    """Run the chunk that is encoded in the order, keep what it showed, and tell it."""
-    figures = run(msgspec.json.decode(order, type=Chunk))
-    keep(Path(folder), figures)
-    return msgspec.json.encode(figures).decode()
-
-
-Spread = Callable[[Callable[[str], str], Sequence[str]], Iterable[str]]
-"""Whoever has orders carried out: `map` does it here and one by one, `spread` on Spark."""
-
-
-def reproduce(
-    chosen: Sequence[Chunk],
-    spread: Spread,
-    folder: Path,
-    *,
-    tell: Callable[[float, str], None] = lambda share, text: None,
-) -> list[ChunkFigures]:
-    """Run what is not in the folder yet; `tell` hears which share of it all is done.
-
-    Workers write into the folder: one that they do not reach must be left to a local Spark.
-    """
-    folder = folder.resolve()
-    done = _kept(folder, chosen)
-    waiting = [msgspec.json.encode(each).decode() for each in chosen if each.label not in done]
-    with ThreadPoolExecutor(1) as pool:
-        work = partial(carry_out, str(folder))
-        results = pool.submit(lambda: list(spread(work, waiting)))
-        while wait([results], timeout=1.0).not_done:
-            there = _kept(folder, chosen)
-            share = sum(each.setting.work for each in there.values())
-            tell(share / sum(each.work for each in chosen), f"{len(there)} of {len(chosen)} runs")
-    for result in results.result():
-        figures = msgspec.json.decode(result, type=ChunkFigures)
-        done[figures.setting.label] = figures
-    return [done[each.label] for each in chosen]
-
-
-def _kept(folder: Path, chosen: Iterable[Chunk]) -> dict[str, ChunkFigures]:
-    """The results of just these chunks, as far as they are in the folder."""
-    return {
-        each.label: found for each in chosen if (found := kept(folder, each, _FIGURES)) is not None
-    }
-
-
 def curves(figures: Iterable[ChunkFigures]) -> tuple[list[PruningCurve], list[NetworkCurve]]:
     """The curves of one broker and of five, put together from their chunks."""
     found = sorted(figures, key=lambda each: each.setting.first)
@@ -233,14 +183,14 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     processor_seconds: float
 
 
-def report(figures: Sequence[ChunkFigures], *, scale: float, seed: int) -> Report:
+def report(runs: list[ChunkFigures], *, scale: float, seed: int) -> Report:
     """The curves with the checks of those experiments that are among them."""
-    tables, networks = curves(figures)
+    tables, networks = curves(runs)
     return Report(
         scale=scale,
         seed=seed,
         tables=tables,
         networks=networks,
         checks=checks(tables, networks),
-        processor_seconds=sum(each.processor_seconds for each in figures),
+        processor_seconds=sum(each.processor_seconds for each in runs),
     )

@@ -1,40 +1,67 @@
 """Runs of an experiment spread by Spark: a row for each, and a task for each row.
 
-A run takes minutes and needs nothing but its order, so Spark has only to hand out orders. They
-and what comes back are JSON in one column, whatever the experiment.
+A run takes minutes and needs nothing but its setting, so Spark has only to hand out numbers. Each
+task puts its figures into the folder as soon as it has them, so that nothing is run twice if the
+job is stopped. That takes a Spark whose tasks see the driver's files, as a local one does; with
+another one the figures are there when all have come back.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Final
 
+import msgspec
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession, functions
+from pyspark.sql import DataFrame, SparkSession
 
-_RESULT: Final = "result string"
+from boolcast.experiments.reproduction import R, Result, Runner, S, are_kept, keep
 
-
-def orders_of(spark: SparkSession, orders: Sequence[str]) -> DataFrame:
-    """A row `order` for each, in a partition of its own, which are started in this order."""
-    rows = spark.range(0, len(orders), 1, numPartitions=len(orders))
-    texts = functions.array(*(functions.lit(order) for order in orders))
-    return rows.select(functions.get(texts, functions.col("id").cast("int")).alias("order"))
+_FIGURES: Final = "number long, figures string"
 
 
-def carried_out(orders: DataFrame, carry_out: Callable[[str], str]) -> DataFrame:
-    """A row `result` for each order; `carry_out` must be one that workers can import."""
+def tasks(spark: SparkSession, count: int) -> DataFrame:
+    """A row `number` for each, in a partition of its own, which are started in this order."""
+    return spark.range(0, count, 1, numPartitions=count).withColumnRenamed("id", "number")
+
+
+def carried_out(
+    numbers: DataFrame, run: Callable[[S], R], chosen: Sequence[S], folder: Path
+) -> DataFrame:
+    """Run and keep those with these numbers; their `figures` as JSON."""
 
     def results(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for order in batch.column("order").to_pylist():
-                yield pa.RecordBatch.from_pydict({"result": [carry_out(order)]})
+            for number in batch.column("number").to_pylist():
+                figures = run(chosen[number])
+                keep(folder, figures)
+                row = {"number": [number], "figures": [msgspec.json.encode(figures).decode()]}
+                yield pa.RecordBatch.from_pydict(row)
 
-    return orders.mapInArrow(results, _RESULT)
+    return numbers.mapInArrow(results, _FIGURES)
 
 
-def spread(
-    spark: SparkSession, carry_out: Callable[[str], str], orders: Sequence[str]
-) -> list[str]:
-    """The results of all orders, each in the place of its order."""
-    if not orders:
-        return []
-    return [row["result"] for row in carried_out(orders_of(spark, orders), carry_out).collect()]
+def by_spark(
+    start: Callable[[], AbstractContextManager[SparkSession]],
+    run: Callable[[S], R],
+    decoder: msgspec.json.Decoder[R],
+    folder: Path,
+) -> Runner[S, R]:
+    """Carries out each run as a task; `run` must be one that workers can import."""
+    place = folder.absolute()
+
+    def results(waiting: Sequence[S]) -> Iterator[Result[R]]:
+        with start() as spark, ThreadPoolExecutor(1) as pool:
+            job = carried_out(tasks(spark, len(waiting)), run, waiting, place)
+            rows = pool.submit(job.collect)
+            before = set(are_kept(place, waiting))
+            while wait([rows], timeout=1.0).not_done:
+                for label in are_kept(place, waiting):
+                    if label not in before:
+                        before.add(label)
+                        yield label, 1.0
+            for row in rows.result():
+                yield waiting[row.number].label, decoder.decode(row.figures)
+
+    return results

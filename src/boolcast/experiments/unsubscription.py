@@ -1,8 +1,7 @@
 """The experiments of P4 on unsubscription: which runs each has, at which size, run on all cores.
 
 P4-X3 is run at the paper's size, the others at the reduced size of P4-X11, which is enough for
-ratios. A run that is in the folder already is not run again, so that a reproduction that takes
-an hour can be stopped and taken up.
+ratios. Runs tell how far they are, which takes processes of our own rather than Spark's.
 """
 
 import gc
@@ -12,15 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from multiprocessing.context import SpawnProcess
 from multiprocessing.queues import SimpleQueue
-from pathlib import Path
 from time import sleep
 from typing import Final
 
 import msgspec
 
 from boolcast.errors import WorkerError
-from boolcast.experiments import kept_runs
 from boolcast.experiments.checks import Check
+from boolcast.experiments.reproduction import Result, Runner
 from boolcast.experiments.unsubscription_checks import checks
 from boolcast.experiments.unsubscription_run import RunFigures, Setting, run
 from boolcast.experiments.unsubscription_workload import Load, Placement
@@ -196,78 +194,48 @@ _SETTINGS: Final[dict[Part, Callable[[float, int], list[Setting]]]] = {
 }
 
 
-def reproduce(
-    chosen: Sequence[Setting],
-    *,
-    cores: int | None = None,
-    folder: Path | None = None,
-    tell: Callable[[float, str], None] = lambda share, text: None,
-) -> list[RunFigures]:
-    """Run all, each in a process of its own; results are kept in the folder and taken from it.
-
-    `tell` hears the share that is done and what has gone on last.
-    """
-    done: dict[str, RunFigures] = {}
-    for setting in chosen:
-        kept = None if folder is None else kept_runs.kept(folder, setting, _FIGURES)
-        if kept is not None:
-            done[setting.label] = kept
-    waiting = [each for each in chosen if each.label not in done]
-    work = {each.label: each.load.subscriptions + each.load.publications for each in chosen}
-    shares = dict.fromkeys(done, 1.0)
-    for label, result in _results(waiting, min(cores or os.cpu_count() or 1, len(waiting))):
-        if isinstance(result, float):
-            shares[label] = result
-        else:
-            done[label] = result
-            shares[label] = 1.0
-            if folder is not None:
-                kept_runs.keep(folder, result)
-        share = sum(work[each] * part for each, part in shares.items()) / sum(work.values())
-        tell(share, f"{len(done)} of {len(chosen)} runs, {label}")
-    return [done[each.label] for each in chosen]
-
-
 def report(runs: list[RunFigures], *, scale: float, seed: int) -> Report:
     """The runs with the checks of those experiments that are among them."""
     return Report(scale, seed, runs, checks(runs))
 
 
-_FIGURES: Final = msgspec.json.Decoder(RunFigures)
-
-Result = tuple[str, float | RunFigures]
-"""The label of a run, and the share of it that is done or what it showed."""
+FIGURES: Final = msgspec.json.Decoder(RunFigures)
 
 
-def _results(waiting: Sequence[Setting], cores: int) -> Iterator[Result]:
-    context = multiprocessing.get_context("spawn")
-    told: SimpleQueue[Result] = context.SimpleQueue()
-    left = list(waiting)[::-1]
-    running: dict[str, SpawnProcess] = {}
-    try:
-        while left or running:
-            while left and len(running) < cores:
-                setting = left.pop()
-                process = context.Process(target=_run_apart, args=(setting, told), daemon=True)
-                process.start()
-                running[setting.label] = process
-            while not told.empty():
-                label, result = told.get()
-                if not isinstance(result, float):
-                    running.pop(label).join()
-                yield label, result
-            for label, process in running.items():
-                if process.exitcode:
-                    raise WorkerError(
-                        f"the process of the run {label} ended with {process.exitcode}"
-                    )
-            sleep(0.1)
-    finally:
-        for process in running.values():
-            process.terminate()
+def in_processes(cores: int | None) -> Runner[Setting, RunFigures]:
+    """Carries out each run in a process of its own, so many at a time, or as there are cores."""
+
+    def results(waiting: Sequence[Setting]) -> Iterator[Result[RunFigures]]:
+        context = multiprocessing.get_context("spawn")
+        told: SimpleQueue[Result[RunFigures]] = context.SimpleQueue()
+        left = list(waiting)[::-1]
+        running: dict[str, SpawnProcess] = {}
+        try:
+            while left or running:
+                while left and len(running) < (cores or os.cpu_count() or 1):
+                    setting = left.pop()
+                    process = context.Process(target=_run_apart, args=(setting, told), daemon=True)
+                    process.start()
+                    running[setting.label] = process
+                while not told.empty():
+                    label, result = told.get()
+                    if not isinstance(result, float):
+                        running.pop(label).join()
+                    yield label, result
+                for label, process in running.items():
+                    if process.exitcode:
+                        raise WorkerError(
+                            f"the process of the run {label} ended with {process.exitcode}"
+                        )
+                sleep(0.1)
+        finally:
+            for process in running.values():
+                process.terminate()
+
+    return results
 
 
-def _run_apart(setting: Setting, told: "SimpleQueue[Result]") -> None:
+def _run_apart(setting: Setting, told: "SimpleQueue[Result[RunFigures]]") -> None:
     # Brokers make hardly any cycles, and to look for them in a gigabyte takes a third of the time.
     gc.disable()
     last = 0.0

@@ -62,6 +62,11 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @property
+    def work(self) -> float:
+        """About how long it takes, beside others."""
+        return self.load.subscriptions + self.load.publications
+
+    @property
     def configuration(self) -> Configuration:
         """Ghosts stay, as in the paper, and all of the history counts."""
         return msgspec.convert(

@@ -1,18 +1,20 @@
-"""The experiments on advertisements as a Spark job: one task each, nothing run twice."""
+"""Reproductions on Spark: a task for each run, nothing run twice, and the commands."""
 
 import json
 from contextlib import nullcontext
 from unittest.mock import Mock
 
 import pyarrow.parquet as pq
+import pytest
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import spark_partition_id
 
-from boolcast.experiments.advertisement_jobs import configurations, reproduce
 from boolcast.experiments.advertisement_overlap import OverlapFigures, OverlapSetting
 from boolcast.experiments.advertisement_pruning import PruningFigures, PruningSetting
-from boolcast.experiments.advertisements import RunFigures, Setting, run
+from boolcast.experiments.advertisements import FIGURES, RunFigures, Setting, run
+from boolcast.experiments.reproduction import reproduce
+from boolcast.experiments.spread import by_spark, tasks
 from tests.cli.running import run as boolcast
 
 PRUNING = PruningSetting(
@@ -25,9 +27,9 @@ CHOSEN: list[Setting] = [
 ]
 
 
-def test_each_configuration_is_a_task(spark: SparkSession):
-    frame = configurations(spark, CHOSEN).withColumn("task", spark_partition_id())
-    assert [row.task for row in frame.collect()] == [0, 1, 2]
+def test_each_run_is_a_task(spark: SparkSession):
+    frame = tasks(spark, 3).withColumn("task", spark_partition_id())
+    assert [(row.number, row.task) for row in frame.collect()] == [(0, 0), (1, 1), (2, 2)]
 
 
 def without_times(figures: RunFigures) -> object:
@@ -45,21 +47,52 @@ def without_times(figures: RunFigures) -> object:
 
 
 def test_spark_finds_what_one_process_does_and_runs_nothing_twice(spark: SparkSession, tmp_path):
-    first = reproduce(lambda: nullcontext(spark), CHOSEN[:2], tmp_path)
+    runner = by_spark(lambda: nullcontext(spark), run, FIGURES, tmp_path)
+    first = reproduce(CHOSEN[:2], runner, FIGURES, tmp_path)
     assert [each.setting for each in first] == CHOSEN[:2]
     told: list[float] = []
-    again = reproduce(
-        lambda: nullcontext(spark), CHOSEN, tmp_path, lambda share, text: told.append(share)
-    )
+    again = reproduce(CHOSEN, runner, FIGURES, tmp_path, lambda share, text: told.append(share))
     assert again[:2] == first
     assert [without_times(each) for each in again] == [without_times(run(each)) for each in CHOSEN]
-    assert all(0 <= share <= 1 for share in told)
+    assert told[-1] == 1.0
     no_spark = Mock()
-    assert reproduce(no_spark, CHOSEN, tmp_path) == again
+    without = by_spark(no_spark, run, FIGURES, tmp_path)
+    assert reproduce(CHOSEN, without, FIGURES, tmp_path) == again
     no_spark.assert_not_called()
 
 
-def test_the_command_writes_figures_checks_and_plots(spark: SparkSession, tmp_path):
+def failing(setting: Setting) -> RunFigures:
+    if setting == CHOSEN[0]:
+        raise ValueError(setting.label)
+    return run(setting)
+
+
+def test_what_was_run_before_another_failed_is_kept(spark: SparkSession, tmp_path):
+    runner = by_spark(lambda: nullcontext(spark), failing, FIGURES, tmp_path)
+    with pytest.raises(Exception, match=CHOSEN[0].label):
+        reproduce([CHOSEN[1], CHOSEN[0]], runner, FIGURES, tmp_path)
+    assert [path.stem for path in (tmp_path / "runs").glob("*.json")] == [CHOSEN[1].label]
+
+
+def test_figures_checks_and_plots_of_pruning(spark: SparkSession, tmp_path):
+    # Far too small for all checks to hold.
+    small = ("reproduce", "pruning", "--part", "x5", "--scale", "0.0003", "--cores", "2")
+    result = boolcast(*small, "--output", tmp_path)
+    assert result.code in {0, 1}, result.errors
+    assert "✓ 1. prunings to exhaustion and predicates lost, class 1, 2, 3:" in result.output
+    points = pq.read_table(tmp_path / "x5.parquet")
+    assert set(points["class"].to_pylist()) == {"1", "2", "3", "1-3"}
+    assert sum(points["is_cut_off"].to_pylist()) == 4
+    assert "<svg" in (tmp_path / "pruning-x5.svg").read_text(encoding="utf-8")
+    assert len(list((tmp_path / "runs").iterdir())) == 4
+
+    # Nothing is run again, and the figures are the same.
+    (again,) = boolcast(*small, "--output", tmp_path, "--json").json
+    assert again == json.loads((tmp_path / "figures.json").read_bytes())
+    assert {check["number"] for check in again["checks"]} == {1, 2, 3, 4, 5}
+
+
+def test_figures_checks_and_plots_of_advertisements(spark: SparkSession, tmp_path):
     command = ("reproduce", "advertisements", "--part", "overlap", "--scale", "0.002")
     result = boolcast(*command, "--cores", "2", "--output", tmp_path)
     assert result.code in {0, 1}, result.errors

@@ -1,16 +1,21 @@
 """Running the experiments on unsubscription, and showing them as tables, JSON and Parquet."""
 
-from pathlib import Path
+from typing import Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from rich.console import Console
 
-from boolcast.cli.output import json_line, write_error, write_json
-from boolcast.cli.progress import shares
-from boolcast.cli.reproduce_output import can_draw, made_folder, write_checks
-from boolcast.cli.tables import WIDTH, QuietConsole, number, plain_table
+from boolcast.cli.reproduce_output import Reproduction, Rows
+from boolcast.cli.reproduce_output import show as show_report
+from boolcast.cli.tables import number, plain_table
 from boolcast.cli.termination import ended_by_sigterm
-from boolcast.experiments.unsubscription import Part, Report, report, reproduce, settings
+from boolcast.experiments.unsubscription import (
+    FIGURES,
+    Part,
+    Report,
+    in_processes,
+    report,
+    settings,
+)
 from boolcast.experiments.unsubscription_run import RunFigures
 
 
@@ -24,26 +29,20 @@ def show(
     as_json: bool,
 ) -> bool:
     """Run the experiments and write; False if a check does not hold."""
-    with made_folder(output) as folder:
-        with ended_by_sigterm(), shares("reproducing") as progress:
-            chosen = settings(parts, scale=scale, seed=seed)
-            runs = reproduce(chosen, cores=cores, folder=folder, tell=progress)
-        made = report(runs, scale=scale, seed=seed)
-        if folder is not None:
-            _write_figures(made, folder)
-            _draw(made, folder)
-    if as_json:
-        write_json(made)
-    else:
-        _write_tables(made)
-        if output is not None:
-            write_error(f"figures: {output}")
-    return all(check.holds for check in made.checks)
+    chosen = settings(parts, scale=scale, seed=seed)
+    with ended_by_sigterm():
+        return show_report(
+            _REPRODUCTION,
+            chosen,
+            lambda folder: in_processes(cores),
+            scale=scale,
+            seed=seed,
+            output=output,
+            as_json=as_json,
+        )
 
 
-def _write_tables(made: Report) -> None:
-    console = QuietConsole(highlight=False)
-    console.width = max(console.width, WIDTH)
+def _write_tables(made: Report, console: Console) -> None:
     runs = plain_table(
         "",
         ["", "policy"],
@@ -66,7 +65,6 @@ def _write_tables(made: Report) -> None:
             f"{each.mean_table:,.0f}",
         )
     console.print(runs)
-    write_checks(made.checks)
 
 
 def _order(figures: RunFigures) -> tuple[object, ...]:
@@ -75,10 +73,9 @@ def _order(figures: RunFigures) -> tuple[object, ...]:
     return setting.part, load.placement, load.degree, load.unsubscriptions, -setting.threshold
 
 
-def _write_figures(made: Report, folder: Path) -> None:
-    (folder / "figures.json").write_bytes(json_line(made))
-    brokers: list[dict[str, object]] = []
-    curves: list[dict[str, object]] = []
+def _rows(made: Report) -> dict[str, Rows]:
+    brokers: Rows = []
+    curves: Rows = []
     for each in made.runs:
         setting = each.setting
         key = {
@@ -98,12 +95,13 @@ def _write_figures(made: Report, folder: Path) -> None:
             {**key, "seconds": seconds, "delay": delay, "queue": queue}
             for seconds, delay, queue in zip(curve.seconds, curve.delay, curve.queue, strict=True)
         ]
-    pq.write_table(pa.Table.from_pylist(brokers), folder / "brokers.parquet")
-    pq.write_table(pa.Table.from_pylist(curves), folder / "curves.parquet")
+    return {"brokers": brokers, "curves": curves}
 
 
-def _draw(made: Report, folder: Path) -> None:
-    if can_draw():
-        from boolcast.cli import reproduce_plots  # noqa: PLC0415 - an extra, and a second
-
-        reproduce_plots.draw(made, folder)
+_REPRODUCTION: Final = Reproduction(
+    figures=FIGURES,
+    report=report,
+    tables=_write_tables,
+    rows=_rows,
+    plots="boolcast.cli.unsubscription_plots",
+)
