@@ -17,6 +17,9 @@ from boolcast.matching.kernels.compiling import kernel
 from boolcast.matching.kernels.counting import Encoded, Indexes, Output, fulfil
 
 
+_ONE = np.uint32(1)
+
+
 class Tests(NamedTuple):
     """How to see if a variable is true, if no index has to list it.
 
@@ -76,119 +79,101 @@ def match_events(
 
     An event has a rank for every attribute. Returns the next event and the number of matches
     written. Costs for each event the variables of `indexes` that it fulfils, the nodes that they
-    and true nodes lead to, and walks.
+    and true nodes lead to, and walks down: one path from a node, once for an event.
     """
-    room = graph.outputs.shape[0]
-    marks, is_true = scratch.marks, scratch.is_true
-    written = 0
+    # Taken out of their tuples here: inside the loops that would cost more than what is done.
+    variable, low, high = graph.variable, graph.low, graph.high
+    owner, starts, begins, ends = tests
+    variable_starts, from_variable = graph.variable_starts, graph.from_variable
+    node_starts, from_node = graph.node_starts, graph.from_node
+    output_starts, outputs = graph.output_starts, graph.outputs
+    out_events, out_slots = output.events, output.slots
+    is_true, known, marks, stack = scratch.is_true, scratch.known, scratch.marks, scratch.stack
+    fulfilled = scratch.fulfilled
+    stamp = scratch.stamp[0]
+    nodes = steps = written = 0
     event = first
-    while event + 1 < events.starts.shape[0] and written + room <= output.events.shape[0]:
-        scratch.stamp[0] += 1
-        stamp = scratch.stamp[0]
+    while event + 1 < events.starts.shape[0] and written + len(outputs) <= len(out_events):
+        stamp += 1
         ranks = events.ranks[events.starts[event] : events.starts[event + 1]]
-        count = fulfil(event, events, indexes, scratch.fulfilled)
+        count = fulfil(event, events, indexes, fulfilled)
         scratch.visits[0] += count
         for index in range(count):
-            marks[scratch.fulfilled[index]] = stamp
-        for place in range(graph.output_starts[1], graph.output_starts[2]):
-            output.events[written] = event
-            output.slots[written] = graph.outputs[place]
+            marks[fulfilled[index]] = stamp
+        for place in range(output_starts[1], output_starts[2]):
+            out_events[written] = event
+            out_slots[written] = outputs[place]
             written += 1
         for index in range(count):
-            variable = scratch.fulfilled[index]
-            start = graph.variable_starts[variable]
-            end = graph.variable_starts[variable + np.uint32(1)]
-            for place in range(start, end):
-                node = graph.from_variable[place]
-                scratch.visits[1] += 1
-                if is_true[node] != stamp and walk(
-                    graph.high[node], stamp, ranks, tests, graph, scratch
-                ):
-                    is_true[node] = stamp
-                    written = spread(
-                        node, event, stamp, ranks, tests, graph, scratch, output, written
-                    )
+            start = variable_starts[fulfilled[index]]
+            for place in range(start, variable_starts[fulfilled[index] + _ONE]):
+                node = from_variable[place]
+                nodes += 1
+                if is_true[node] == stamp:
+                    continue
+                below = high[node]
+                if known[below] >> 1 != stamp:
+                    at = below
+                    while at > _ONE and is_true[at] != stamp:
+                        steps += 1
+                        at = (
+                            high[at]
+                            if holds(variable[at], stamp, ranks, marks, owner, starts, begins, ends)
+                            else low[at]
+                        )
+                    known[below] = 2 * stamp + (at != 0)
+                if known[below] & 1 == 0:
+                    continue
+                is_true[node] = stamp
+                stack[0] = node
+                top = 1
+                while top:
+                    top -= 1
+                    at = stack[top]
+                    for found in range(output_starts[at], output_starts[at + _ONE]):
+                        out_events[written] = event
+                        out_slots[written] = outputs[found]
+                        written += 1
+                    for waiting in range(node_starts[at], node_starts[at + _ONE]):
+                        above = from_node[waiting] >> _ONE
+                        nodes += 1
+                        if is_true[above] != stamp and (
+                            from_node[waiting] & _ONE
+                            or holds(
+                                variable[above], stamp, ranks, marks, owner, starts, begins, ends
+                            )
+                        ):
+                            is_true[above] = stamp
+                            stack[top] = above
+                            top += 1
         event += 1
+    scratch.stamp[0] = stamp
+    scratch.visits[1] += nodes
+    scratch.visits[2] += steps
     return event, written
 
 
 @kernel
 def holds(
-    variable: int, stamp: int, ranks: NDArray[np.uint32], tests: Tests, marks: NDArray[np.int64]
+    variable: int,
+    stamp: int,
+    ranks: NDArray[np.uint32],
+    marks: NDArray[np.int64],
+    attributes: NDArray[np.uint32],
+    starts: NDArray[np.uint32],
+    begins: NDArray[np.uint32],
+    ends: NDArray[np.uint32],
 ) -> bool:
-    """True if the event fulfils the variable."""
-    start = tests.starts[variable]
-    end = tests.starts[variable + np.uint32(1)]
+    """True if the event fulfils the variable, see `Tests`."""
+    start = starts[variable]
+    end = starts[variable + _ONE]
     if start == end:
         return bool(marks[variable] == stamp)
-    rank = ranks[tests.attributes[variable]]
+    rank = ranks[attributes[variable]]
     for place in range(start, end):
-        if rank < tests.ends[place]:
-            return bool(tests.begins[place] <= rank)
+        if rank < ends[place]:
+            return bool(begins[place] <= rank)
     return False
-
-
-@kernel
-def walk(
-    node: int,
-    stamp: int,
-    ranks: NDArray[np.uint32],
-    tests: Tests,
-    graph: Graph,
-    scratch: Scratch,
-) -> bool:
-    """True if a node is: one path down, at most its length, once for an event."""
-    known = scratch.known
-    if known[node] >> 1 == stamp:
-        return bool(known[node] & 1)
-    at = node
-    while at > 1 and scratch.is_true[at] != stamp:
-        scratch.visits[2] += 1
-        if holds(graph.variable[at], stamp, ranks, tests, scratch.marks):
-            at = graph.high[at]
-        else:
-            at = graph.low[at]
-    known[node] = 2 * stamp + (at != 0)
-    return bool(at != 0)
-
-
-@kernel
-def spread(
-    node: int,
-    event: int,
-    stamp: int,
-    ranks: NDArray[np.uint32],
-    tests: Tests,
-    graph: Graph,
-    scratch: Scratch,
-    output: Output,
-    written: int,
-) -> int:
-    """Write the outputs of a node that is true, and of whatever is true by that.
-
-    Returns the number of matches written by now.
-    """
-    stack = scratch.stack
-    stack[0] = node
-    top = 1
-    while top:
-        top -= 1
-        at = stack[top]
-        for place in range(graph.output_starts[at], graph.output_starts[at + np.uint32(1)]):
-            output.events[written] = event
-            output.slots[written] = graph.outputs[place]
-            written += 1
-        for place in range(graph.node_starts[at], graph.node_starts[at + np.uint32(1)]):
-            above = graph.from_node[place] >> np.uint32(1)
-            scratch.visits[1] += 1
-            if scratch.is_true[above] != stamp and (
-                graph.from_node[place] & np.uint32(1)
-                or holds(graph.variable[above], stamp, ranks, tests, scratch.marks)
-            ):
-                scratch.is_true[above] = stamp
-                stack[top] = above
-                top += 1
-    return written
 
 
 @kernel
