@@ -24,8 +24,7 @@ class Variables:
     """Constraints by number, with how many filters hold them; numbers are used again.
 
     `attributes` are ordered from the top of the diagrams; one that is not among them comes
-    above all others when it is first met. `place` is told the level of each new variable, and
-    `forget` which one is gone.
+    above all others when it is first met. `place` is told the level of each new variable.
     """
 
     def __init__(self, attributes: Sequence[str], place: Callable[[int, int], None]) -> None:
@@ -75,15 +74,15 @@ class Variables:
             uses[number] += 1
         return tree, tuple(held), new
 
-    def let_go(self, held: Sequence[int]) -> list[int]:
+    def let_go(self, held: Sequence[int]) -> list[tuple[int, Constraint]]:
         """A filter no longer holds these variables; returns those that nobody else does."""
         uses = self._uses.view()
-        gone: list[int] = []
+        gone: list[tuple[int, Constraint]] = []
         for number in held:
             uses[number] -= 1
             if not uses[number]:
-                gone.append(number)
                 constraint = self[number]
+                gone.append((number, constraint))
                 del self._numbers[constraint.variable, constraint.inside]
                 self._constraints[number] = None
                 self._free.append(number)

@@ -56,7 +56,7 @@ class MbdEngine:
         self._limit = limit
         self._filters: dict[str, Filter] = {}
         self._pending: dict[str, Filter] = {}
-        self._diagrams: Diagrams[str] = Diagrams(self._given_order or (), limit=limit)
+        self._diagrams: Diagrams = Diagrams(self._given_order or (), limit=limit)
         self._ordered_at = 0
         self._state: _State | None = None
 
@@ -90,7 +90,7 @@ class MbdEngine:
         return pa.RecordBatchReader.from_batches(MATCHES, _matches(self._built(), events))
 
     @property
-    def diagrams(self) -> Diagrams[str]:
+    def diagrams(self) -> Diagrams:
         """The diagrams of all subscriptions, to be read only."""
         self._build_pending()
         return self._diagrams
@@ -125,7 +125,7 @@ class MbdEngine:
 class _State:
     """All that a match needs, as it was at some moment."""
 
-    def __init__(self, diagrams: Diagrams[str], selectivity: Selectivity) -> None:
+    def __init__(self, diagrams: Diagrams, selectivity: Selectivity) -> None:
         self.index: DiagramIndex
         self.index, groups = diagrams.index(selectivity)
         self._first_outside = len(groups)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from boolcast.matching.kernels.compiling import kernel
 from boolcast.matching.kernels.counting import Encoded, Indexes, Output, fulfil
 
-
 _ONE = np.uint32(1)
 
 
