@@ -12,6 +12,7 @@ from typing import Final, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from boolcast.algebra.cuts import Cuts
 from boolcast.algebra.value_sets import ValueSet, Variable
 from boolcast.matching.constraints import Constraint, misses
 from boolcast.matching.disjointness import Disjointness
@@ -159,18 +160,16 @@ class Ranges:
             self._attributes[constraint.variable].remove(number)
 
     def implied(self, constraint: Constraint, number: int | None) -> Numbers:
-        found = self._patterns.implied(constraint, number)
         sets = self._attributes.get(constraint.variable)
-        if sets is None:
-            return found
-        return np.concatenate([found, sets.around(constraint.inside)])
+        found = _NONE if sets is None else sets.around(constraint.inside)
+        others = self._patterns.implied(constraint, number)
+        return np.concatenate([found, others]) if len(others) else found
 
     def implying(self, constraint: Constraint, number: int | None) -> Numbers:
-        found = self._patterns.implying(constraint, number)
         sets = self._attributes.get(constraint.variable)
-        if sets is None:
-            return found
-        return np.concatenate([found, sets.within(constraint.outside)])
+        found = _NONE if sets is None else sets.within(constraint.outside)
+        others = self._patterns.implying(constraint, number)
+        return np.concatenate([found, others]) if len(others) else found
 
 
 class _Sets:
@@ -181,29 +180,36 @@ class _Sets:
         self._outsides = Disjointness()
         self._variables = Growing(np.int64)
         self._entries: dict[int, int] = {}
+        self._answers: dict[tuple[Disjointness, Cuts], Numbers] = {}
+        """Since the last change: predicates are often asked for again."""
 
     def add(self, number: int, constraint: Constraint) -> None:
+        self._answers.clear()
         entry = self._entries[number] = len(self._variables)
         self._variables.append(number)
         self._insides.add(constraint.inside.cuts, entry)
         self._outsides.add(constraint.outside.cuts, entry)
 
     def remove(self, number: int) -> None:
+        self._answers.clear()
         self._variables.view()[self._entries.pop(number)] = -1
         if len(self._variables) > 2 * len(self._entries) + _MANY:
             self._tidy_up()
 
     def around(self, values: ValueSet) -> Numbers:
         """The sets that hold all of some values."""
-        return self._alive(self._outsides.missing(values.cuts))
+        return self._missing(self._outsides, values.cuts)
 
     def within(self, others: ValueSet) -> Numbers:
         """The sets that hold none of some values."""
-        return self._alive(self._insides.missing(others.cuts))
+        return self._missing(self._insides, others.cuts)
 
-    def _alive(self, entries: NDArray[np.uint32]) -> Numbers:
-        found = self._variables.view()[entries]
-        return found[found >= 0] if len(self._entries) < len(self._variables) else found
+    def _missing(self, sets: Disjointness, cuts: Cuts) -> Numbers:
+        found = self._answers.get((sets, cuts))
+        if found is None:
+            found = self._variables.view()[sets.missing(cuts)]
+            found = self._answers[sets, cuts] = found[found >= 0]
+        return found
 
     def _tidy_up(self) -> None:
         variables = self._variables.view()

@@ -180,47 +180,45 @@ def evaluated(
     values: NDArray[np.uint64],
     stamps: NDArray[np.int64],
     stamp: int,
+    stack: Nodes,
     counts: NDArray[np.int64],
 ) -> int:
     """The clauses, as bits, of which a node's path leads to `good`; each node once."""
     if node <= 1:
         return full if node == good else _NO_BIT  # type: ignore[return-value]
-    if stamps[node] == stamp:
-        return values[node]  # type: ignore[no-any-return]
-    counts[1] += 1
-    code = codes[variable[node]]
-    value = _NO_BIT
-    if code != _NO_BIT:
-        value |= code & evaluated(
-            coded[node],
-            variable,
-            coded,
-            other,
-            good,
-            codes,
-            full,
-            values,
-            stamps,
-            stamp,
-            counts,
-        )
-    if ~code & full:
-        value |= ~code & evaluated(
-            other[node],
-            variable,
-            coded,
-            other,
-            good,
-            codes,
-            full,
-            values,
-            stamps,
-            stamp,
-            counts,
-        )
-    values[node] = value
-    stamps[node] = stamp
-    return value  # type: ignore[return-value]
+    stack[0] = node
+    top = 1
+    while top:
+        at = stack[top - 1]
+        if stamps[at] == stamp:
+            top -= 1
+            continue
+        code = codes[variable[at]]
+        one, two = coded[at], other[at]
+        # First what is below: it is on the stack above this node, and this node is met again.
+        ready = top
+        if code != _NO_BIT and one > 1 and stamps[one] != stamp:
+            stack[top] = one
+            top += 1
+        if ~code & full != _NO_BIT and two > 1 and stamps[two] != stamp:
+            stack[top] = two
+            top += 1
+        if top > ready:
+            continue
+        value = _NO_BIT
+        if one > 1:
+            value |= code & values[one] if code != _NO_BIT else _NO_BIT
+        elif one == good:
+            value |= code
+        if two > 1:
+            value |= ~code & values[two] if ~code & full != _NO_BIT else _NO_BIT
+        elif two == good:
+            value |= ~code
+        values[at] = value & full
+        stamps[at] = stamp
+        counts[1] += 1
+        top -= 1
+    return values[node]  # type: ignore[no-any-return]
 
 
 @kernel
@@ -242,63 +240,89 @@ def evaluate_diagrams(
 
     Costs D, and every node and root once on either side.
     """
+    # Taken out of their tuples here, as in the kernel that matches.
+    right_coded, right_other, right_codes = right.coded, right.other, right.codes
+    left_coded, left_other, left_codes = left.coded, left.other, left.codes
+    right_full, left_full = all_clauses(right.clauses), all_clauses(left.clauses)
+    right_values, left_values = memory.values[0], memory.values[1]
+    right_stamps, left_stamps = memory.stamps[0], memory.stamps[1]
+    first_root, roots = outputs.first_root, outputs.roots[0]
+    stack, counts, found = memory.stack, memory.counts, memory.found
     covering = covered = 0
     asks_right = right.clauses >= 0
-    passes = 1 if in_one_pass else 2
-    for turn in range(passes):
-        for diagram in range(outputs.first_root.shape[0]):
-            first = outputs.first_root[diagram]
-            if first < 0:
-                continue
-            if asks_right and turn == 0:
-                covering = add_roots(first, variable, right, 0, outputs.roots, stamp, 0, memory)
-                if covering:
-                    if in_one_pass:
-                        return covering, 0
-                    asks_right = False
-            if left.clauses >= 0 and turn == passes - 1:
-                now = covered + add_roots(
-                    first, variable, left, 1, outputs.roots, stamp, covering + covered, memory
-                )
-                if now > covered and in_one_pass:
-                    asks_right = False
-                covered = now
+    asks_left = left.clauses >= 0 and in_one_pass
+    for diagram in range(first_root.shape[0]):
+        root = first_root[diagram]
+        counts[0] += root >= 0 and asks_right
+        while root >= 0 and asks_right:
+            if right_full == evaluated(
+                root,
+                variable,
+                right_coded,
+                right_other,
+                1,
+                right_codes,
+                right_full,
+                right_values,
+                right_stamps,
+                stamp,
+                stack,
+                counts,
+            ):
+                found[covering] = root
+                covering += 1
+            root = roots[root]
+        if covering:
+            if in_one_pass:
+                return covering, 0
+            break
+        root = first_root[diagram]
+        counts[0] += root >= 0 and asks_left
+        while root >= 0 and asks_left:
+            if left_full == evaluated(
+                root,
+                variable,
+                left_coded,
+                left_other,
+                0,
+                left_codes,
+                left_full,
+                left_values,
+                left_stamps,
+                stamp,
+                stack,
+                counts,
+            ):
+                found[covered] = root
+                covered += 1
+                asks_right = False
+            root = roots[root]
+    for diagram in range(first_root.shape[0]):
+        root = first_root[diagram]
+        is_asked = left.clauses >= 0 and not in_one_pass
+        counts[0] += root >= 0 and is_asked
+        while root >= 0 and is_asked:
+            if left_full == evaluated(
+                root,
+                variable,
+                left_coded,
+                left_other,
+                0,
+                left_codes,
+                left_full,
+                left_values,
+                left_stamps,
+                stamp,
+                stack,
+                counts,
+            ):
+                found[covering + covered] = root
+                covered += 1
+            root = roots[root]
     return covering, covered
 
 
 @kernel
-def add_roots(
-    first: int,
-    variable: Nodes,
-    side: Side,
-    which: int,
-    roots: Nodes,
-    stamp: int,
-    end: int,
-    memory: Memory,
-) -> int:
-    """Evaluate a diagram on one side; its wanted roots go to `found` from `end` on."""
-    full = ~_NO_BIT >> np.uint64(64 - side.clauses) if side.clauses else _NO_BIT
-    values, stamps = memory.values[which], memory.stamps[which]
-    memory.counts[0] += 1
-    count = 0
-    root = first
-    while root >= 0:
-        value = evaluated(
-            root,
-            variable,
-            side.coded,
-            side.other,
-            side.good,
-            side.codes,
-            full,
-            values,
-            stamps,
-            stamp,
-            memory.counts,
-        )
-        if value == full:
-            memory.found[end + count] = root
-            count += 1
-        root = roots[0, root]
-    return count
+def all_clauses(clauses: int) -> int:
+    """A bit for each of so many clauses."""
+    return ~_NO_BIT >> np.uint64(64 - clauses) if clauses > 0 else _NO_BIT  # type: ignore[return-value]
