@@ -40,7 +40,7 @@ Method = Literal["search", "one pass", "two passes"]
 _CLAUSES: Final = 64
 """So many clauses have codes."""
 
-_FEW: Final = 512
+_FEW: Final = 32
 """So many outputs are checked one by one before anything else is tried."""
 
 _check = cast("Callable[..., int]", check)
