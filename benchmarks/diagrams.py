@@ -10,6 +10,9 @@ Times are processor time.
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,18 +51,16 @@ def measure(title: str, filters: Sequence[Filter], order: Sequence[str]) -> None
     truth = np.random.default_rng(1).random(len(variables)) < 0.5
     _, took = timed(lambda: [walk(root, each, truth) for root, each in walks], len(walks))
     print(f"  arrays: evaluate one root in plain Python {took:.1f} µs (the kernel: `bench match`)")
-    try:
-        from oxidd.bdd import BDDManager  # noqa: PLC0415 - only if it is installed
-    except ImportError:
+    if find_spec("oxidd") is None:
         print("  oxidd is not installed")
         return
-    manager = BDDManager(1 << 24, 1 << 20, 1)
+    manager = import_module("oxidd.bdd").BDDManager(1 << 24, 1 << 20, 1)
     levels = sorted(range(len(variables)), key=nodes.store.level.__getitem__)
     manager.add_vars(len(levels))
     place = {variable: manager.var(level) for level, variable in enumerate(levels)}
     built, took = timed(lambda: [oxidd(tree, manager, place) for tree in trees])
     print(f"  oxidd: build {took:.1f} µs, {manager.num_inner_nodes():,} nodes")
-    pairs = list(zip(built[:5_000], built[1:5_001], strict=False))
+    pairs = list(pairwise(built[:5_000]))
     _, took = timed(lambda: [one.imp(other).valid() for one, other in pairs], len(pairs))
     print(f"  oxidd: implication of two filters {took:.1f} µs")
     values = [(level, bool(truth[variable])) for level, variable in enumerate(levels)]
