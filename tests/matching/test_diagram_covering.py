@@ -54,6 +54,7 @@ def pair(diagrams: Diagrams, new: str, predicate: str) -> list[int]:
 @each_way
 @each_method
 def test_p2_t3_the_new_one_is_covered(way, method):
+    """P2-T3, with the codes as printed."""
     diagrams = diagrams_of(S1, S2, order=ORDER, way=way)
     new = f"price = 80 and {TAIL}"
     assert pair(diagrams, new, "price < 150") == [0, 1]
@@ -67,6 +68,7 @@ def test_p2_t3_the_new_one_is_covered(way, method):
 
 @each_method
 def test_p2_t4_further_attributes_of_the_new_one_count(method):
+    """P2-T4: the printed test would remove an entry that is not covered (P2-E2)."""
     diagrams = diagrams_of("price < 150")
     found = diagrams.covering(parse("price < 200 and destination = 'Ottawa'"), method)
     assert (found.covered_by, found.covers) == ([], [])
@@ -74,6 +76,7 @@ def test_p2_t4_further_attributes_of_the_new_one_count(method):
 
 @each_method
 def test_p2_t5_attributes_that_the_new_one_leaves_free(method):
+    """P2-T5: with the printed default this covering would be missed."""
     existing = "price < 100 and destination = 'Ottawa'"
     found = diagrams_of(existing).covering(parse("price < 200"), method)
     assert (found.covered_by, found.covers) == ([], [existing])

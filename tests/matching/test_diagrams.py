@@ -27,6 +27,7 @@ def diagrams_of(*texts: str, order: tuple[str, ...] = (), **options: object) -> 
 
 
 def test_p2_t1_two_subscriptions_share_all_but_the_top():
+    """P2-T1: four nodes, four variables, one diagram."""
     order = ("price", "time", "destination")
     s1, s2 = f"price = 150 and {TAIL}", f"price < 150 and {TAIL}"
     diagrams = diagrams_of(s1, s2, order=order)
@@ -122,7 +123,7 @@ def test_a_filter_that_would_explode_stays_outside():
         before.nodes,
         before.variables,
     )
-    assert diagrams.covering(parse(EXPLODING)).covers == ["a0 = 1 and b3 = 1"] * 0
+    assert diagrams.covering(parse("true")).covers == ["a0 = 1 and b3 = 1"]
     diagrams.remove("large")
     assert len(diagrams) == 1
 

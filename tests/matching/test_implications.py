@@ -23,6 +23,7 @@ def of(text: str) -> Constraint:
 
 @pytest.mark.parametrize("order", list(permutations((1, 2, 3))))
 def test_p2_t6_the_minimal_set_in_any_order(order):
+    """P2-T6, and the removal of the one in the middle."""
     bounds = {1: "price >= 10", 2: "price >= 8", 3: "price >= 5"}
     cache = DependencyCache()
     for number in order:
