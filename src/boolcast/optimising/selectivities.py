@@ -11,7 +11,7 @@ prunes blindly, so `Knowledge` says how each predicate came to its share.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple, cast, get_args
 
 import msgspec
@@ -102,6 +102,11 @@ class Selectivities:
         self._known: dict[Leaf, _Known] = {}
         self._neighbours: Neighbours | None = None
 
+    @property
+    def statistics(self) -> Statistics:
+        """What all is known from."""
+        return self._statistics
+
     def estimate(self, predicate: Leaf) -> Estimate:
         """The share as an estimate, which is known exactly."""
         share = self.share(predicate)
@@ -166,12 +171,9 @@ class Neighbours:
 
     def __init__(self, statistics: Statistics) -> None:
         self._families: dict[tuple[object, ...], list[tuple[bytes, float, float]]] = {}
-        for text in statistics.predicates:
-            share = statistics.selectivity(text)
-            if share is not None:
-                leaf = _read(text)
-                key, place = _place(leaf)
-                self._families.setdefault(_family(leaf), []).append((key, place, share))
+        for leaf, share in counted_predicates(statistics):
+            key, place = _place(leaf)
+            self._families.setdefault(_family(leaf), []).append((key, place, share))
         for rows in self._families.values():
             rows.sort()
 
@@ -189,6 +191,14 @@ class Neighbours:
         (_, low, low_share), (_, high, high_share) = rows[above - 1 : above + 1]
         weight = (place - low) / (high - low) if low < high else 0.5
         return low_share + weight * (high_share - low_share)
+
+
+def counted_predicates(statistics: Statistics) -> Iterator[tuple[Leaf, float]]:
+    """The predicates that were counted, and their shares. Raises StatisticsError."""
+    for text in statistics.predicates:
+        share = statistics.selectivity(text)
+        if share is not None:
+            yield _read(text), share
 
 
 def _family(predicate: Leaf) -> tuple[object, ...]:
