@@ -16,7 +16,7 @@ from boolcast.optimising.chances import Measured, Range, Uniform
 from boolcast.optimising.degrees import Advertised, AllEvents, degree_of
 from boolcast.optimising.merging_by_rules import Merged, MergingRules, Threshold
 from boolcast.optimising.merging_groups import split
-from tests.optimising.histories import known
+from tests.optimising.histories import known, read
 from tests.strategies import events, predicates, values
 
 ORDER = AttributeOrder(("price", "time", "destination"))
@@ -202,7 +202,7 @@ LINE = st.builds(
 TOPS = st.one_of(LINE, LINE, LINE, st.just(IsNull("a", negated=True)), predicates(small=True))
 REMAINDERS = st.sampled_from([(), ("b = 1",), ("b = 1", "contains(c, 'a')"), ("b > 0", "c = 'a'")])
 CONJUNCTIONS = st.tuples(TOPS, REMAINDERS).map(
-    lambda each: conjunction([each[0], *(parse(text) for text in each[1])])  # type: ignore[misc]
+    lambda each: conjunction([each[0], *map(read, each[1])])
 )
 SMALL = Uniform({"a": Range(0, 9), "b": Range(0, 1)})
 SCHEMAS = st.sampled_from(

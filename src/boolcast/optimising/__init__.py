@@ -17,5 +17,6 @@ place of rare ones.
 way is by rules: `merging_rules` says which predicate may stand for two, `merging_groups` what
 becomes of conjunctions that differ in one predicate only (the one on top of an
 `attribute_order`), `merging_by_rules` finds such groups among many. `degrees` says how imperfect
-a merger is, by the `chances` of values, on conjunctions as `boxes`.
+a merger is, by the `chances` of values, on conjunctions as `boxes`. `merged_tables` is what
+covering and merging leave of one broker's table, for experiments.
 """

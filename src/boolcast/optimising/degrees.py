@@ -89,9 +89,11 @@ def degree_of(merger: Filter, constituents: Iterable[Filter], audience: Audience
     Degree(degree=0.2, imperfection=0.1)
     """
     boxes = boxes_of(merger)
+    if not boxes:
+        return Degree(0.0, 0.0)
     whole = boxes[0] if len(boxes) == 1 else EVERY_EVENT
     inside = [box for each in constituents for box in _exact_boxes(each)]
-    imperfection = sum(map(audience.chance, difference(whole, inside, _PARTS)))
+    imperfection = sum(map(audience.chance, difference(whole, inside, _PARTS)), 0.0)
     passing = audience.chance(whole)
     # Where values are known at most, the parts may seem more than the whole.
     return Degree(min(imperfection / passing, 1.0) if passing else 0.0, imperfection)
