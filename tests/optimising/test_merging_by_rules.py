@@ -175,6 +175,11 @@ class TestOrder:
         filters = [parse(f"price {each} and {TRIP}") for each in ("= 150", "< 150", "< 9")]
         assert AttributeOrder.of(filters).names == ("price", "destination", "time")
 
+    def test_a_frequent_attribute_whose_predicates_all_differ_is_above(self):
+        filters = [parse(f"x > {each}") for each in range(5)]
+        filters += [parse(f"y = 1 and x < {each}") for each in range(5)]
+        assert AttributeOrder.of(filters).names == ("x", "y")
+
     def test_unknown_attributes_are_on_top(self):
         found = split(parse("b = 1 and new = 2 and a = 3"), AttributeOrder(("a", "b")))
         assert found is not None

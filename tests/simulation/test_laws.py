@@ -140,7 +140,7 @@ def written(configuration: Configuration) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(SIMPLIFICATIONS)))
 def test_simpler_entries_with_every_kind_of_covering(number):
-    """Law 2 for P1's policies, all with all, and with the whole family of P2 and P4, and faults.
+    """Law 2 for P1's policies and mergers, with the whole family of P2 and P4, and faults.
 
     Deliveries are compared with those of flooding where nothing is simplified.
     """
@@ -149,7 +149,8 @@ def test_simpler_entries_with_every_kind_of_covering(number):
     for each in combinations():
         if all(getattr(each, name) == value for name, value in fields.items()):
             chosen[each.propagation, each.covering, each.unsubscription] = each
-    assert len(chosen) == 14
+    # What is advertised is not known everywhere under flooding.
+    assert len(chosen) == (9 if "imperfection_of" in fields else 14)
     # Half of them; all are for `test_every_legal_combination`.
     half = list(chosen.values())[number % 2 :: 2]
     compared = [check(number + 40 * row, written(each)) for row, each in enumerate(half)]

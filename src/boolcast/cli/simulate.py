@@ -24,7 +24,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
     workload: Annotated[
         str,
         typer.Option(
-            "--workload", "-w", metavar="NAME", help="random, groups, auction or diverse."
+            "--workload", "-w", metavar="NAME", help="random, groups, auction, diverse or pairs."
         ),
     ] = "random",
     policy: Annotated[
@@ -34,7 +34,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
             "-p",
             metavar="NAME",
             help="flood, none, active, lazy, packing, incremental, incremental-packing, pruning, "
-            "replacement, pre-pruning, merging, random, or written out: "
+            "replacement, pre-pruning, merging, perfect-merging, imperfect-merging, random, or "
+            "written out: "
             "covering=lazy,unsubscription=packing.",
         ),
     ] = "random",

@@ -1,8 +1,9 @@
 """The order of attributes: which predicate of a conjunction stands on top (P2-B3).
 
-Attributes that many subscriptions look at go to the bottom, and of those that are as frequent,
-the ones whose predicates are always the same: so what conjunctions have in common is at the
-bottom, and what they differ in on top. Two that differ further down are not found (P2-E12).
+Attributes that many subscriptions look at, and with the same predicates, go to the bottom. Both
+are in one number: how many pairs of subscriptions hold the same predicate on the attribute. So
+what conjunctions have in common is at the bottom, and what they differ in on top. Two that
+differ further down are not found (P2-E12).
 """
 
 from collections import Counter
@@ -25,17 +26,11 @@ class AttributeOrder:
         predicates: Counter[Leaf] = Counter()
         for each in filters:
             predicates.update(leaves(each) or ())
-        uses: dict[str, list[int]] = {}
+        alike: dict[str, int] = {}
         for leaf, count in predicates.items():
             for name in leaf.names():
-                uses.setdefault(name, []).append(count)
-
-        def rank(name: str) -> tuple[int, float, str]:
-            counts = uses[name]
-            # The probability that two of them are the same, times a constant.
-            return sum(counts), sum(count * count for count in counts), name
-
-        return cls(sorted(uses, key=rank))
+                alike[name] = alike.get(name, 0) + count * count
+        return cls(sorted(alike, key=lambda name: (alike[name], name)))
 
     def rank(self, name: str) -> tuple[int, str]:
         """What to sort by; the least is on top."""

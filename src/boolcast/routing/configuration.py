@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from boolcast.errors import ConfigurationError
+from boolcast.model.schemas import Schema
 from boolcast.optimising.changes import Change
 
 Propagation = Literal["flood", "towards"]
@@ -13,7 +14,8 @@ Covering = Literal["none", "active", "lazy"]
 Unsubscription = Literal["plain", "packing", "incremental", "incremental-packing"]
 Rewriting = Literal["none", "pruning", "replacement"]
 Sending = Literal["whole", "pruned"]
-Merging = Literal["none", "pruning"]
+Merging = Literal["none", "pruning", "perfect", "imperfect"]
+MergingMoment = Literal["review", "entries", "group-size"]
 OverlapTest = Literal["exact", "index", "index-exact"]
 EngineName = Literal["access", "scan", "counting"]
 
@@ -32,13 +34,23 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `rewriting` says in which form entries of neighbours are matched, `sending` in which form a
     client's subscription goes to neighbours, `merging` which entries of a neighbour become one.
-    All three choose by selectivities, which the counting engine learns if none are given. The
-    broker reviews its entries after every `review_events` events, if any have come or gone.
+    All three choose by selectivities, which the counting engine learns if none are given; only
+    perfect merging needs none. The broker reviews its entries after every `review_events`
+    events, if any have come or gone.
     Rewriting goes on as long as no limit says otherwise: `memory_target` is a number of
     predicates of neighbours' entries, `false_positive_budget` an expected share of all events,
     `stops_at_cut_off` P1-X1's. `changes` and `change_bound` are P1-B7's ways with selectivities
     that have changed. `degradation` is how much more general a form that is sent may be
-    (P1-B6), `imperfection` P2-B11's IMT of a merger, `merger_size` how many become one at most.
+    (P1-B6), `imperfection` P2-B11's IMT of a merger, `merger_size` how many become one at most
+    by pruning.
+
+    Merging by rules, perfect or imperfect, is P2-B10's. It goes by an `attribute_order` from the
+    top to the bottom, or by one that it finds itself. A `schema` of events makes more mergers
+    perfect. `imperfection_of` says what is imperfect: what all events are expected to do
+    (definition 1), or only those that somebody has advertised (definition 2).
+    `dropped_predicates` is how many may be left out for a merger, 0 to 2. `merging_moment` says
+    when there is merging at all: with every review, or with those that find so many entries of
+    a neighbour as `merging_starts_at` says, or so many in a group on average.
 
     Raises ConfigurationError.
     """
@@ -67,11 +79,23 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     degradation: float = 0.01
     imperfection: float = 0.01
     merger_size: int = 8
+    imperfection_of: Literal["events", "advertised"] = "events"
+    dropped_predicates: int = 0
+    merging_moment: MergingMoment = "review"
+    merging_starts_at: float = 0.0
+    attribute_order: tuple[str, ...] = ()
+    schema: Schema | None = None
 
     @property
     def needs_selectivities(self) -> bool:
         """True if a policy chooses by them."""
-        return (self.rewriting, self.sending, self.merging) != ("none", "whole", "none")
+        is_merging = self.merging in ("pruning", "imperfect")
+        return is_merging or (self.rewriting, self.sending) != ("none", "whole")
+
+    @property
+    def reviews(self) -> bool:
+        """True if entries are looked at anew from time to time."""
+        return self.needs_selectivities or self.merging != "none"
 
     def __post_init__(self) -> None:
         for is_excluded, problem, rule in (
@@ -119,6 +143,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "P2-B8",
             ),
             *self._excluded_rewriting(),
+            *self._excluded_merging(),
         ):
             if is_excluded:
                 raise ConfigurationError(problem, rule=rule)
@@ -161,6 +186,10 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 f"a degradation lies between 0 and 1, and this is {self.degradation}",
                 "P1-B8",
             ),
+        )
+
+    def _excluded_merging(self) -> tuple[tuple[bool, str, str], ...]:
+        return (
             (
                 not 0.0 <= self.imperfection <= 1.0,
                 f"an imperfection lies between 0 and 1, and this is {self.imperfection}",
@@ -170,5 +199,40 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 self.merger_size < 2,
                 f"a merger has two constituents at least, not {self.merger_size}",
                 "P1-B9",
+            ),
+            (
+                self.imperfection_of == "advertised" and self.merging != "imperfect",
+                "only imperfect merging asks what is advertised",
+                "P2-B11",
+            ),
+            (
+                self.imperfection_of == "advertised" and self.propagation == "flood",
+                (
+                    "an imperfection of what is advertised needs advertisements that travel, so"
+                    " propagation must be 'towards'"
+                ),
+                "P2-B11",
+            ),
+            (
+                not 0 <= self.dropped_predicates <= (2 if self.merging == "imperfect" else 0),
+                (
+                    "imperfect merging may drop 0 to 2 predicates, and other merging none, not"
+                    f" {self.dropped_predicates}"
+                ),
+                "P2-B10",
+            ),
+            (
+                self.merging_moment != "review" and self.merging == "none",
+                "a moment of merging needs something to begin: merging is 'none'",
+                "P2-B10",
+            ),
+            (
+                not self.merging_starts_at >= (0.0 if self.merging_moment == "review" else 1.0)
+                or (self.merging_moment == "review" and self.merging_starts_at > 0.0),
+                (
+                    "merging starts with every review, or at a number of entries or a group size"
+                    f" from 1 on, not at {self.merging_starts_at}"
+                ),
+                "P2-B10",
             ),
         )

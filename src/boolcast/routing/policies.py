@@ -19,7 +19,7 @@ from boolcast.routing.configuration import (
 )
 from boolcast.routing.covering import ActiveCovering, CoveringPolicy, LazyCovering, NoCovering
 from boolcast.routing.forms import Forms
-from boolcast.routing.merging import MergingByPruning, MergingPolicy, NoMerging
+from boolcast.routing.merging import MergingByPruning, MergingByRules, MergingPolicy, NoMerging
 from boolcast.routing.overlapping import (
     ByIndex,
     ByIndexAndProof,
@@ -96,6 +96,8 @@ SENDING: Final[dict[Sending, Callable[[Configuration], SendingPolicy]]] = {
 MERGING: Final[dict[Merging, Callable[[Configuration], MergingPolicy]]] = {
     "none": NoMerging,
     "pruning": MergingByPruning,
+    "perfect": MergingByRules,
+    "imperfect": MergingByRules,
 }
 
 

@@ -119,9 +119,9 @@ class State:
         self.events = 0
         self.is_reviewed = True
         """Whether no entry of a neighbour has come or gone since the last review."""
-        self.next_review = (
-            float(configuration.review_events) if configuration.needs_selectivities else math.inf
-        )
+        self.reviewed_advertisements: frozenset[str] = frozenset()
+        """What was advertised then."""
+        self.next_review = float(configuration.review_events) if configuration.reviews else math.inf
         """The number of events after which entries are reviewed."""
 
     def meet(self, link: BrokerId) -> Neighbour:

@@ -29,15 +29,30 @@ SENDING: Final[tuple[dict[str, Any], ...]] = ({}, {"sending": "pruned", "degrada
 MERGING: Final[tuple[dict[str, Any], ...]] = (
     {},
     {"merging": "pruning", "imperfection": 0.5, "merger_size": 3},
+    {"merging": "perfect"},
+    {"merging": "imperfect", "imperfection": 0.5},
 )
+MERGING_ALONE: Final[tuple[dict[str, Any], ...]] = (
+    {"merging": "imperfect", "imperfection": 0.3, "imperfection_of": "advertised"},
+    {"merging": "imperfect", "imperfection": 0.9, "dropped_predicates": 2},
+    {
+        "merging": "imperfect",
+        "imperfection_of": "advertised",
+        "merging_moment": "group-size",
+        "merging_starts_at": 1.5,
+    },
+    {"merging": "perfect", "merging_moment": "entries", "merging_starts_at": 4.0},
+)
+"""Ways of merging that are not tried with all others."""
 
 
 def simplifications() -> list[dict[str, Any]]:
-    """The ways to make entries simpler, all with all, and as the first none."""
+    """The ways to make entries simpler, nearly all with all, and as the first none."""
     chosen = [
         {**rewriting, **sending, **merging}
         for rewriting, sending, merging in product(REWRITING, SENDING, MERGING)
     ]
+    chosen += MERGING_ALONE
     return [each and {**each, **_SOON} for each in chosen]
 
 

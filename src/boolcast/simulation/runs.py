@@ -24,7 +24,8 @@ _PROBES: Final = 500
 _SIMPLIFYING: Final = (
     *("rewriting", "memory_target", "false_positive_budget", "stops_at_cut_off"),
     *("changes", "change_bound", "sending", "degradation"),
-    *("merging", "imperfection", "merger_size", "review_events"),
+    *("merging", "imperfection", "merger_size", "imperfection_of", "dropped_predicates"),
+    *("merging_moment", "merging_starts_at", "review_events"),
 )
 """The fields of a configuration that are told where they are not as usual."""
 

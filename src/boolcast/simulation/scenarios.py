@@ -1,7 +1,8 @@
 """Whole loads by name: what is there when the clock starts, and what clients do from then on.
 
-`groups` is the load of P4-X1. `auction` and `diverse` take their filters and events from the
-workloads of that name. `random` is for finding faults (`histories`).
+`groups` is the load of P4-X1. `auction`, `diverse` and `pairs` take their filters and events from
+the workloads of that name; of the last eight subscriptions on average differ in one predicate
+only. `random` is for finding faults (`histories`).
 """
 
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from boolcast.errors import UsageError
 from boolcast.filters.expressions import TRUE, And, Between, Comparison, Node
@@ -25,7 +27,7 @@ from boolcast.routing.topology import Topology
 from boolcast.simulation.clients import Request
 from boolcast.simulation.histories import Action, random_history
 from boolcast.simulation.topologies import PUBLISHER_EDGES, edges
-from boolcast.workloads import Auction, Diverse
+from boolcast.workloads import PAIR_SETS, Auction, Diverse, Pairs, Workload
 
 
 class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,6 +73,9 @@ class Scenario(NamedTuple):
 _RANGE: Final = 1_000_000
 """How many values `x` has in the groups."""
 
+_LOWER_VALUES: Final = 5
+"""How many values the tails of pairs have: so few that events match at all."""
+
 
 def groups(topology: Topology, load: Load, seed: int, chance: Random) -> Scenario:  # noqa: ARG001
     """P4-X1: `group = g` covers many `group = g and x between l and l + w`, in random order."""
@@ -112,10 +117,17 @@ def groups(topology: Topology, load: Load, seed: int, chance: Random) -> Scenari
     )
 
 
-def _from_workload(workload: type[Auction] | type[Diverse]) -> Callable[..., Scenario]:
+def _pairs(load: Load, seed: int) -> Pairs:
+    parameters = replace(
+        PAIR_SETS["A"], pairs=max(load.subscriptions // 8, 1), lower_values=_LOWER_VALUES
+    )
+    return Pairs(parameters, seed=seed)
+
+
+def _from_workload(workload: Callable[[Load, int], Workload]) -> Callable[..., Scenario]:
     def scenario(topology: Topology, load: Load, seed: int, chance: Random) -> Scenario:
         publishing, subscribing = _places(topology, load)
-        source = workload(seed=seed)
+        source = workload(load, seed)
         subscribers = [
             (
                 chance.choice(subscribing),
@@ -151,8 +163,9 @@ def random_load(topology: Topology, load: Load, seed: int, chance: Random) -> Sc
 SCENARIOS: Final[dict[str, Callable[[Topology, Load, int, Random], Scenario]]] = {
     "random": random_load,
     "groups": groups,
-    "auction": _from_workload(Auction),
-    "diverse": _from_workload(Diverse),
+    "auction": _from_workload(lambda load, seed: Auction(seed=seed)),
+    "diverse": _from_workload(lambda load, seed: Diverse(seed=seed)),
+    "pairs": _from_workload(_pairs),
 }
 
 
