@@ -29,6 +29,8 @@ SENDING: Final[tuple[dict[str, Any], ...]] = ({}, {"sending": "pruned", "degrada
 MERGING: Final[tuple[dict[str, Any], ...]] = (
     {},
     {"merging": "pruning", "imperfection": 0.5, "merger_size": 3},
+)
+MERGING_BY_RULES: Final[tuple[dict[str, Any], ...]] = (
     {"merging": "perfect"},
     {"merging": "imperfect", "imperfection": 0.5},
 )
@@ -43,14 +45,21 @@ MERGING_ALONE: Final[tuple[dict[str, Any], ...]] = (
     },
     {"merging": "perfect", "merging_moment": "entries", "merging_starts_at": 4.0},
 )
-"""Ways of merging that are not tried with all others."""
 
 
 def simplifications() -> list[dict[str, Any]]:
-    """The ways to make entries simpler, nearly all with all, and as the first none."""
+    """The ways to make entries simpler, and as the first none.
+
+    All policies are there with all others; what limits pruning, and what sets mergers by rules
+    apart, is not tried with everything.
+    """
+    kinds = {each.get("rewriting"): each for each in REWRITING}.values()
     chosen = [
         {**rewriting, **sending, **merging}
-        for rewriting, sending, merging in product(REWRITING, SENDING, MERGING)
+        for rewriting, sending, merging in (
+            *product(REWRITING, SENDING, MERGING),
+            *product(kinds, SENDING, MERGING_BY_RULES),
+        )
     ]
     chosen += MERGING_ALONE
     return [each and {**each, **_SOON} for each in chosen]
