@@ -291,6 +291,26 @@ def test_mergers_are_looked_at_again_when_advertisements_change():
     assert [each.publication for each in network.deliveries] == ["e", "f", "g"]
 
 
+def test_what_a_schema_makes_perfect_is_not_taken_apart():
+    """Nothing was counted, so half prices might be many; the schema says that there are none."""
+    integers = Schema({"price": Attribute("number", integer=True)})
+    policy = {**IMPERFECT, "imperfection": 0.0, "imperfection_of": "advertised"}
+    configuration = Configuration(
+        covering="none", review_events=1, engine="scan", durable=True, schema=integers, **policy
+    )
+    network = Network(chain("B1", "B2"), configuration, statistics=Statistics(events=9))
+    network.advertise("B2", "p", "a", "price >= 0")
+    network.subscribe("B1", "c", "s", "price <= 5")
+    network.subscribe("B1", "c", "t", "price = 6")
+    network.settle()
+    network.publish("B2", "p", "e", price=1)
+    (merger,) = mergers_of(network, "B2")
+    assert str(merger.filter) == "price <= 6"
+    network.advertise("B2", "p", "b", "price < 0")
+    network.publish("B2", "p", "f", price=1)
+    assert mergers_of(network, "B2") == [merger]
+
+
 @pytest.mark.parametrize(
     ("moment", "least", "is_merged"),
     [

@@ -7,11 +7,12 @@ is merged and how are apart: `MergingMoment` asks how many entries and groups th
 are always those of one neighbour, and policies know the rules.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol, cast
 
+from boolcast.algebra import covers
 from boolcast.errors import FilterLimitError
-from boolcast.filters.expressions import And, Filter, Leaf, Predicate
+from boolcast.filters.expressions import And, Filter, Leaf, Node, Predicate, disjunction
 from boolcast.model.identifiers import BrokerId, SubscriptionId
 from boolcast.optimising.attribute_order import AttributeOrder
 from boolcast.optimising.chances import Measured
@@ -191,11 +192,14 @@ class MergingByRules:
         return [
             merger.id
             for merger in situation.mergers.values()
-            if degree_of(
-                merger.filter, merger.constituents.values(), threshold.audience
-            ).imperfection
-            > threshold.share
+            if _imperfection(merger, threshold.audience) > threshold.share
+            and not self._is_perfect(merger)
         ]
+
+    def _is_perfect(self, merger: Merger) -> bool:
+        """True if the schema makes it so, whatever may be known of values that it excludes."""
+        union = disjunction(cast("Iterable[Node]", merger.constituents.values()))
+        return covers(union, merger.filter, schema=self._schema).holds
 
     def _attributes(self, situation: Situation) -> AttributeOrder:
         if self._order:
@@ -213,6 +217,10 @@ class MergingByRules:
         if self.asks_for_advertisements:
             audience = Advertised(chances, situation.advertisements)
         return Threshold(self._imperfection, audience, self._drops)
+
+
+def _imperfection(merger: Merger, audience: Audience) -> float:
+    return degree_of(merger.filter, merger.constituents.values(), audience).imperfection
 
 
 def _moment(configuration: Configuration) -> Callable[[int, int], bool]:
