@@ -155,6 +155,21 @@ def test_a_merger_that_is_perfect_for_integers_stays_so():
     assert str(found.filter) == "price <= 7"
 
 
+@pytest.mark.slow
+def test_a_long_line_is_taken_up_bit_by_bit():
+    """A neighbour with very many values does not hold a broker up: the rest waits."""
+    entries = named(["price < 0", *(f"price = {price}" for price in range(2_000))])
+    chances = Uniform({"price": Range(0, 1_999)})
+    rules = MergingRules(ORDER, threshold=Threshold(0.0, AllEvents(chances)))
+    (found,) = rules.mergers(entries)
+    assert (str(found.filter), len(found.entries)) == ("price <= 499", 501)
+    merger = SubscriptionId("m")
+    left = {name: each for name, each in entries.items() if name not in found.entries}
+    held = {merger: {name: entries[name] for name in found.entries}}
+    (more,) = rules.mergers({merger: found.filter, **left}, held)
+    assert (str(more.filter), len(more.entries)) == ("price <= 999", 501)
+
+
 def test_measured_statistics():
     shares = {"price < 5": 0.4, "price = 7": 0.1, "price > 9": 0.48}
     audience = AllEvents(Measured(known(shares)))

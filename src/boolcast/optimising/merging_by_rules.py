@@ -23,6 +23,7 @@ from boolcast.optimising.merging_groups import (
     judged,
     merged_parts,
     split,
+    union_of,
 )
 from boolcast.optimising.merging_rules import Knowledge
 
@@ -131,7 +132,7 @@ class MergingRules:
             return
         splits = [split(each, self.order) for each in constituents.values()]
         if all(each is not None and each.key() == form.key() for each in splits):
-            union = _union(Part.of(each.predicate, name) for each in splits if each is not None)
+            union = union_of(Part.of(each.predicate, name) for each in splits if each is not None)
             is_perfect = limits.known.agree(union, part.union)
             yield judged(part._replace(union=union, is_perfect=is_perfect), limits)
 
@@ -153,7 +154,7 @@ class MergingRules:
         """How imperfect the remainder of a group alone is; None if that is too much."""
         if self.threshold is None or self.threshold.drops < 1:
             return None
-        cost = limits.cost(ordered.complement(_union(parts)))
+        cost = limits.cost(ordered.complement(union_of(parts)))
         return cost if cost <= self.threshold.share else None
 
     def _without_two(
@@ -181,10 +182,3 @@ class MergingRules:
 
 def _nothing(cuts: Cuts) -> float:  # noqa: ARG001 - nobody asks for perfect mergers
     return 0.0
-
-
-def _union(parts: Iterable[Part]) -> Cuts:
-    union: Cuts = ordered.NOTHING
-    for part in parts:
-        union = ordered.unite(union, part.union)
-    return union

@@ -10,7 +10,8 @@ goes on until no rule or no threshold lets another one pass.
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple, cast
+from itertools import zip_longest
+from typing import Final, NamedTuple, cast
 
 from boolcast.algebra import cuts as ordered
 from boolcast.algebra.conjunctions import leaves
@@ -23,6 +24,9 @@ from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.values import Kind, kind_of
 from boolcast.optimising.attribute_order import AttributeOrder
 from boolcast.optimising.merging_rules import Known, cuts_of, joined, side_of
+
+_MOST_STEPS: Final = 500
+"""How many values one group may take up at a time; each step looks at all taken up before."""
 
 
 class Split(NamedTuple):
@@ -192,7 +196,7 @@ class _Line:
         self.limits = limits
 
     def merged(self) -> list[Part]:
-        while True:
+        for _ in range(_MOST_STEPS):
             below = above = both = None
             if self.first <= self.last:
                 if self.lower is not None:
@@ -227,6 +231,15 @@ def _step(left: Part, right: Part, limits: Limits) -> Part | None:
         return None
     both = judged(both._replace(is_perfect=False), limits)
     return both if both.cost <= limits.threshold else None
+
+
+def union_of(parts: Iterable[Part]) -> Cuts:
+    """What the members of some parts accept: by halves, so that long sets are rarely copied."""
+    unions = [part.union for part in parts]
+    while len(unions) > 1:
+        half = zip_longest(unions[::2], unions[1::2], fillvalue=ordered.NOTHING)
+        unions = [ordered.unite(left, right) for left, right in half]
+    return unions[0] if unions else ordered.NOTHING
 
 
 def judged(part: Part, limits: Limits) -> Part:
