@@ -323,3 +323,22 @@ def tree(filter: str | Filter):
 
 def chain(*brokers: str) -> list[tuple[str, str]]:
     return list(itertools.pairwise(brokers))
+
+
+def check_that_nothing_is_lost(network_of_row: Callable[[], Network], steps: int) -> None:
+    """F5 while s1 goes: every order of the first steps with events among them, then to the end."""
+    for choices in itertools.product(range(3), repeat=steps):
+        network = network_of_row()
+        network.unsubscribe("B1", "c1", "s1")
+        published = 0
+        for choice in choices:
+            ready = network.ready()
+            if choice < len(ready):
+                network.move(ready[choice])
+            else:
+                network.publish("B3", "p", f"e{published}", x=published % 5, y=1)
+                published += 1
+        network.publish("B3", "p", f"e{published}", x=1, y=1)
+        network.settle()
+        delivered = [each.publication for each in network.deliveries if each.client == "c2"]
+        assert delivered == [f"e{number}" for number in range(published + 1)], choices

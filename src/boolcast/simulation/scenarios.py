@@ -7,12 +7,12 @@ workloads of that name. `random` is for finding faults (`histories`).
 from collections.abc import Callable, Iterator
 from itertools import islice
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
 from boolcast.errors import UsageError
-from boolcast.filters.expressions import TRUE, And, Between, Comparison, Node
+from boolcast.filters.expressions import TRUE
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.routing.stimuli import (
@@ -23,6 +23,7 @@ from boolcast.routing.stimuli import (
 )
 from boolcast.routing.topology import Topology
 from boolcast.simulation.clients import Request
+from boolcast.simulation.groups import RANGE, child, root
 from boolcast.simulation.histories import Action, random_history
 from boolcast.simulation.topologies import PUBLISHER_EDGES, edges
 from boolcast.workloads import Auction, Diverse
@@ -60,6 +61,13 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [first + number * gap for number in range(count)]
 
 
+class _Pace(Protocol):
+    @property
+    def publications(self) -> int: ...
+    @property
+    def interval_ms(self) -> float: ...
+
+
 class Scenario(NamedTuple):
     """What clients have asked for before the clock starts, what they do then, and how long."""
 
@@ -68,24 +76,16 @@ class Scenario(NamedTuple):
     seconds: float
 
 
-_RANGE: Final = 1_000_000
-"""How many values `x` has in the groups."""
-
-
 def groups(topology: Topology, load: Load, seed: int, chance: Random) -> Scenario:  # noqa: ARG001
     """P4-X1: `group = g` covers many `group = g and x between l and l + w`, in random order."""
     publishing, subscribing = _places(topology, load)
     roots = min(load.groups, load.subscriptions)
     children = (load.subscriptions - roots) / roots
-    width = min(int(_RANGE * load.matching / max(children, load.matching)), _RANGE)
-    rows: list[tuple[str, Node]] = [
-        (f"root{group}", Comparison("group", "=", group)) for group in range(roots)
+    width = min(int(RANGE * load.matching / max(children, load.matching)), RANGE)
+    rows = [(f"root{group}", root(group)) for group in range(roots)] + [
+        (f"child{number}", child(number % roots, chance.randrange(RANGE), width))
+        for number in range(load.subscriptions - roots)
     ]
-    for number in range(load.subscriptions - roots):
-        low = chance.randrange(_RANGE)
-        within = Between("x", low, low + width - 1)
-        group = Comparison("group", "=", number % roots)
-        rows.append((f"child{number}", And((group, within))))
     chance.shuffle(rows)
     subscribers = [
         (chance.choice(subscribing), ClientSubscribes(ClientId(f"client-{name}"), name, filter))
@@ -95,7 +95,7 @@ def groups(topology: Topology, load: Load, seed: int, chance: Random) -> Scenari
 
     def events() -> Iterator[Event]:
         while True:
-            yield Event(group=chance.randrange(roots), x=chance.randrange(_RANGE))
+            yield Event(group=chance.randrange(roots), x=chance.randrange(RANGE))
 
     def removals() -> Iterator[Action]:
         times = load.unsubscription_times(min(load.unsubscriptions, roots))
@@ -104,9 +104,9 @@ def groups(topology: Topology, load: Load, seed: int, chance: Random) -> Scenari
             request = ClientUnsubscribes(ClientId(f"client-{name}"), name)
             yield Action(time, at[name], request)
 
-    actions = [*_publications(load, publishing, events()), *removals()]
+    actions = [*publications(load, publishing, events()), *removals()]
     return Scenario(
-        [*_publishers(publishing), *subscribers],
+        [*publishers(publishing), *subscribers],
         iter(sorted(actions, key=lambda action: action.at)),
         load.seconds,
     )
@@ -131,9 +131,9 @@ def _from_workload(workload: type[Auction] | type[Diverse]) -> Callable[..., Sce
                 load.unsubscription_times(len(leaving)), leaving, strict=True
             )
         ]
-        actions = [*_publications(load, publishing, map(Event.from_python, rows)), *removals]
+        actions = [*publications(load, publishing, map(Event.from_python, rows)), *removals]
         return Scenario(
-            [*_publishers(publishing), *subscribers],
+            [*publishers(publishing), *subscribers],
             iter(sorted(actions, key=lambda action: action.at)),
             load.seconds,
         )
@@ -173,14 +173,16 @@ def _places(topology: Topology, load: Load) -> tuple[list[BrokerId], list[Broker
     return publishing, rest or list(topology.brokers)
 
 
-def _publishers(places: list[BrokerId]) -> list[tuple[BrokerId, Request]]:
+def publishers(places: list[BrokerId]) -> list[tuple[BrokerId, Request]]:
+    """A client at each place advertises everything."""
     return [
         (broker, ClientAdvertises(ClientId("publisher"), "all", TRUE))
         for broker in dict.fromkeys(places)
     ]
 
 
-def _publications(load: Load, places: list[BrokerId], events: Iterator[Event]) -> Iterator[Action]:
+def publications(load: _Pace, places: list[BrokerId], events: Iterator[Event]) -> Iterator[Action]:
+    """An event every so often, from one place after the other."""
     for number, event in enumerate(islice(events, load.publications)):
         request = ClientPublishes(ClientId("publisher"), PublicationId(f"e{number}"), event)
         yield Action(number * load.interval_ms / 1_000, places[number % len(places)], request)
