@@ -288,14 +288,17 @@ def check_engine(broker: Broker) -> None:
 def memory(broker: Broker) -> object:
     """All that a broker must still know after a crash with its disk."""
     state = broker.state
+    pruned = dict(state.advertisement_rewriting.rewritten)
     return (
+        pruned,
         [vars_of(entry) for entry in state.advertisements],
         [vars_of(entry) for entry in state.subscriptions],
         [vars_of(entry) for entry in state.constituents],
         {merger.id: (merger.filter, merger.constituents) for merger in state.mergers},
         {
             link: (
-                sorted(each.subscriptions),
+                # What only a pruned advertisement calls for and another covers may be forgotten.
+                [] if pruned else sorted(each.subscriptions),
                 sorted(each.advertisements),
                 each.forwarded,
                 each.forwarded_advertisements,

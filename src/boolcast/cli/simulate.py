@@ -91,7 +91,9 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
 
     \b
       FOLDER/brokers.parquet   time, broker, queue, longest_queue, subscriptions,
-                               advertisements, forwarded, triggered, handled, pruned, merged
+                               advertisements, forwarded, triggered, handled, pruned, merged,
+                               pruned_from_advertisements, overlaps_asked, overlaps_found,
+                               overlaps_checked, overlaps_refuted
       FOLDER/links.parquet     time, sender, receiver, events, messages, packets, bytes
       FOLDER/delays.parquet    time and delay of each delivery, in seconds
 

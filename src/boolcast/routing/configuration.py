@@ -12,6 +12,7 @@ Propagation = Literal["flood", "towards"]
 Covering = Literal["none", "active", "lazy"]
 Unsubscription = Literal["plain", "packing", "incremental", "incremental-packing"]
 Rewriting = Literal["none", "pruning", "replacement"]
+AdvertisementRewriting = Literal["none", "pruning"]
 Sending = Literal["whole", "pruned"]
 Merging = Literal["none", "pruning"]
 OverlapTest = Literal["exact", "index", "index-exact"]
@@ -40,6 +41,11 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     that have changed. `degradation` is how much more general a form that is sent may be
     (P1-B6), `imperfection` P2-B11's IMT of a merger, `merger_size` how many become one at most.
 
+    `advertisement_rewriting` says in which form advertisements of neighbours are asked for
+    overlaps (P3-B5). `advertisement_memory_target` is a number of their predicates, `rank_budget`
+    the part of their overlapping rank that may be lost (P3-B6), `advertisements_stop_at_cut_off`
+    P3-X4's.
+
     Raises ConfigurationError.
     """
 
@@ -49,6 +55,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     overlap: OverlapTest = "index-exact"
     unsubscription: Unsubscription = "plain"
     rewriting: Rewriting = "none"
+    advertisement_rewriting: AdvertisementRewriting = "none"
     sending: Sending = "whole"
     merging: Merging = "none"
     engine: EngineName = "access"
@@ -67,11 +74,15 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     degradation: float = 0.01
     imperfection: float = 0.01
     merger_size: int = 8
+    advertisement_memory_target: int | None = None
+    rank_budget: float | None = None
+    advertisements_stop_at_cut_off: bool = False
 
     @property
     def needs_selectivities(self) -> bool:
         """True if a policy chooses by them."""
-        return (self.rewriting, self.sending, self.merging) != ("none", "whole", "none")
+        chosen = self.rewriting, self.sending, self.merging, self.advertisement_rewriting
+        return chosen != ("none", "whole", "none", "none")
 
     def __post_init__(self) -> None:
         for is_excluded, problem, rule in (
@@ -119,6 +130,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "P2-B8",
             ),
             *self._excluded_rewriting(),
+            *self._excluded_advertisement_rewriting(),
         ):
             if is_excluded:
                 raise ConfigurationError(problem, rule=rule)
@@ -170,5 +182,40 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 self.merger_size < 2,
                 f"a merger has two constituents at least, not {self.merger_size}",
                 "P1-B9",
+            ),
+        )
+
+    def _excluded_advertisement_rewriting(self) -> tuple[tuple[bool, str, str], ...]:
+        is_limited = (
+            self.advertisement_memory_target is not None
+            or self.rank_budget is not None
+            or self.advertisements_stop_at_cut_off
+        )
+        return (
+            (
+                self.advertisement_rewriting != "none" and self.propagation == "flood",
+                ("pruned advertisements need some that travel, so propagation must be 'towards'"),
+                "P3-B9",
+            ),
+            (
+                self.advertisement_rewriting == "none" and is_limited,
+                (
+                    "a limit of advertisement pruning needs something to limit:"
+                    " advertisement_rewriting is 'none'"
+                ),
+                "P3-B8",
+            ),
+            (
+                (self.advertisement_memory_target or 0) < 0,
+                (
+                    "a number of predicates starts at 0, and this is"
+                    f" {self.advertisement_memory_target}"
+                ),
+                "P3-B8",
+            ),
+            (
+                not 0.0 <= (self.rank_budget or 0.0) <= 1.0,
+                f"a budget is a part of the rank from 0 to 1, not {self.rank_budget}",
+                "P3-B8",
             ),
         )

@@ -30,14 +30,27 @@ MERGING: Final[tuple[dict[str, Any], ...]] = (
     {},
     {"merging": "pruning", "imperfection": 0.5, "merger_size": 3},
 )
+_ADVERTISEMENTS: Final[dict[str, Any]] = {"advertisement_rewriting": "pruning"}
+ADVERTISEMENT_REWRITING: Final[tuple[dict[str, Any], ...]] = (
+    _ADVERTISEMENTS,
+    {**_ADVERTISEMENTS, "advertisement_memory_target": 3},
+    {**_ADVERTISEMENTS, "rank_budget": 0.3, "changes": "still-best"},
+    {**_ADVERTISEMENTS, "advertisements_stop_at_cut_off": True},
+)
 
 
 def simplifications() -> list[dict[str, Any]]:
-    """The ways to make entries simpler, all with all, and as the first none."""
+    """The ways to make entries simpler, all with all, and as the first none.
+
+    Only limits of advertisement pruning are not combined with the others.
+    """
     chosen = [
-        {**rewriting, **sending, **merging}
-        for rewriting, sending, merging in product(REWRITING, SENDING, MERGING)
+        {**rewriting, **sending, **merging, **advertisements}
+        for advertisements, rewriting, sending, merging in product(
+            ({}, _ADVERTISEMENTS), REWRITING, SENDING, MERGING
+        )
     ]
+    chosen += ADVERTISEMENT_REWRITING[1:]
     return [each and {**each, **_SOON} for each in chosen]
 
 

@@ -37,6 +37,11 @@ POLICIES: Final[dict[str, dict[str, str]]] = {
     "replacement": {"covering": "active", "rewriting": "replacement"},
     "pre-pruning": {"covering": "active", "sending": "pruned"},
     "merging": {"covering": "active", "merging": "pruning"},
+    "advertisement-pruning": {
+        "covering": "active",
+        "advertisement_rewriting": "pruning",
+        "advertisements_stop_at_cut_off": "true",
+    },
 }
 """The usual policies; any other is written out, such as `covering=lazy,unsubscription=packing`."""
 
