@@ -38,6 +38,9 @@ UNKNOWN_SHARE: Final = 0.5
 _EXAMPLES: Final = 5
 """How many predicates `Knowledge` names."""
 
+REMEMBERED: Final = 100_000
+"""Of how many predicates the share is kept at most, of which it can be told again any time."""
+
 # Statistics hold predicates that were read within limits once, in canonical writing.
 _LIMITS: Final = Limits(text=2**30, predicates=2**20, values=2**20, regexes=2**20)
 
@@ -88,7 +91,7 @@ class _Known(NamedTuple):
 
 
 class Selectivities:
-    """The share of events that satisfy each predicate; what is asked for is remembered.
+    """The share of events that satisfy each predicate; much of what is asked for is remembered.
 
     Raises StatisticsError if the statistics contradict themselves.
     """
@@ -138,6 +141,9 @@ class Selectivities:
     def _look_up(self, predicate: Leaf) -> _Known:
         known = self._known.get(predicate)
         if known is None:
+            if len(self._known) >= REMEMBERED:
+                # Whoever still asks is told again; a broker's predicates come and go.
+                self._known.clear()
             known = self._known[predicate] = self._learn(canonical_predicate(predicate))
         return known
 
