@@ -16,7 +16,9 @@ from boolcast.optimising.selectivities import Selectivities
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.effects import Refuse
 from boolcast.routing.forms import Forms
+from boolcast.routing.messages import Advertise, Unadvertise
 from boolcast.routing.policies import ADVERTISEMENT_REWRITING
+from boolcast.routing.stimuli import Received
 from boolcast.routing.tables import Entry
 from boolcast.simulation.combinations import ADVERTISEMENT_REWRITING as VARIANTS
 from tests.routing.histories import FILTERS, STATISTICS
@@ -180,6 +182,34 @@ def test_the_report_tells_of_advertisements():
     told = [str(report) for broker, report in impossible.reports if broker == "B"]
     assert "no more advertisements were pruned: no pruning leaves 0 predicates" in told[-1]
     assert asked(impossible, "B") == []
+
+
+def test_what_nothing_satisfies_is_left_as_it_is():
+    """Pruned, it would call for subscriptions that no event under it could concern."""
+    network = network_of()
+    never = parse("x > 8 and x < 3")
+    advertise = Advertise(9, AdvertisementId("A:1:9"), never)  # type: ignore[arg-type]
+    network.act("B", Received(BrokerId("A"), advertise))
+    network.publish("A", "p", "second", x=8, y=1)
+    network.settle()
+    assert asked(network, "B") == ["x > 5"]
+    network.act("B", Received(BrokerId("A"), Unadvertise(AdvertisementId("A:1:9"))))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {},
+        {"advertisement_rewriting": "none", "merging": "pruning"},
+        {"advertisement_rewriting": "none", "sending": "pruned", "degradation": 1.0},
+    ],
+    ids=["advertisements", "merging", "sending"],
+)
+def test_statistics_of_other_data_are_told_whatever_chooses_by_them(policy, monkeypatch):
+    monkeypatch.setitem(globals(), "HISTORY", Statistics(events=9, predicates={"other = 1": 3}))
+    network = network_of(**policy)
+    warnings = {warning for _, report in network.reports for warning in report.warnings}
+    assert any("of other data" in warning for warning in warnings)
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,8 @@ def _write_table(report: Report) -> None:
     for name, figure in rows.items():
         table.add_row(name, figure)
     QuietConsole(highlight=False).print(table)
+    for warning, brokers in summary.warnings.items():
+        write(f"! {', '.join(brokers)}: {warning}")
 
 
 def _false_overlaps(overlaps: Overlaps) -> str:

@@ -92,6 +92,18 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     lost_rank: float = 0.0
     advertisement_problem: InputError | None = None
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the operator should know even if he asks for nothing else."""
+        found = []
+        if self.problem is not None:
+            found.append(f"nothing more was rewritten: {self.problem}")
+        if self.advertisement_problem is not None:
+            found.append(f"no more advertisements were pruned: {self.advertisement_problem}")
+        if self.knowledge.is_foreign:
+            found.append(str(self.knowledge))
+        return tuple(found)
+
     def __str__(self) -> str:
         return f"{self._of_subscriptions()}{self._of_advertisements()}"
 

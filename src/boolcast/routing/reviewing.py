@@ -8,7 +8,7 @@ depends on the subscriptions. Nothing of this can be seen in what clients get.
 
 from boolcast.model.identifiers import AdvertisementId, BrokerId, SubscriptionId
 from boolcast.optimising.mergers import Merger
-from boolcast.optimising.selectivities import Selectivities
+from boolcast.optimising.selectivities import Knowledge, Selectivities
 from boolcast.routing.advertising import withdraw_unneeded
 from boolcast.routing.effects import Report
 from boolcast.routing.keeping import keep_advertisement, keep_subscription
@@ -44,7 +44,7 @@ def review(state: State) -> None:
             false_positives=rewriting.cost,
             mergers=len(state.mergers),
             constituents=len(state.constituents),
-            knowledge=rewriting.knowledge,
+            knowledge=_knowledge(state, selectivities),
             problem=rewriting.problem,
             pruned_advertisements=len(state.advertisement_rewriting.rewritten),
             removed_from_advertisements=state.advertisement_rewriting.removed(),
@@ -52,6 +52,14 @@ def review(state: State) -> None:
             advertisement_problem=advertisements.problem,
         )
     )
+
+
+def _knowledge(state: State, selectivities: Selectivities) -> Knowledge:
+    """How well the predicates are known by which entries were rewritten, or merged and sent."""
+    known = state.rewriting_result.knowledge
+    if known.predicates:
+        return known
+    return selectivities.knowledge(entry.form.filter for entry in state.subscriptions)
 
 
 def _prune_advertisements(state: State, selectivities: Selectivities) -> Rewriting[AdvertisementId]:

@@ -190,6 +190,9 @@ class State:
         self.subscriptions.add(entry)
         self.propagation.add_subscription(entry)
         self.engine.add(entry.id, entry.form.filter)
+        if entry.sent is not entry.form:
+            # What it was chosen by is told with the next review.
+            self.is_reviewed = False
         if entry.link is not None:
             self.is_reviewed = False
             self.link_of[entry.id] = entry.link
@@ -209,14 +212,14 @@ class State:
         """Let an advertisement say where subscriptions go from now on."""
         self.advertisements.add(entry)
         self.propagation.add_advertisement(entry)
-        if entry.link is not None:
+        if _may_be_pruned(entry):
             self.advertisement_rewriting.add(AdvertisementId(entry.id), entry.form.filter)
 
     def let_go_advertisement(self, entry: Entry) -> None:
         """Let an advertisement say nothing any longer."""
         self.advertisements.remove(entry)
         self.propagation.remove_advertisement(entry)
-        if entry.link is not None:
+        if _may_be_pruned(entry):
             self.advertisement_rewriting.remove(AdvertisementId(entry.id))
 
     def held_form(self, advertisement: Entry) -> Form:
@@ -253,6 +256,11 @@ class State:
     def form(self, filter: Filter) -> Form:
         """The form of a filter."""
         return self.forms.of(filter)
+
+
+def _may_be_pruned(advertisement: Entry) -> bool:
+    """True of those of neighbours, unless nothing satisfies them: pruned, something might."""
+    return advertisement.link is not None and not advertisement.form.is_never
 
 
 def _maker(identifier: str) -> str:

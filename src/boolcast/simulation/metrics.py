@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
+from boolcast.routing.effects import Effect, Report
 from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
 from boolcast.routing.stimuli import ClientLeaves, ClientUnsubscribes, Received
 from boolcast.routing.topology import Topology
@@ -102,6 +103,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     merged: int
     pruned_from_advertisements: int
     overlaps: Overlaps
+    warnings: dict[str, list[BrokerId]]
+    """What brokers warned of in their last report, and which of them."""
 
 
 class _Travel:
@@ -136,6 +139,7 @@ class Metrics(Observer):
         self._packets = self._bytes = 0
         self._pruned = self._merged = self._pruned_from_advertisements = 0
         self._overlaps = Counter[str]()
+        self._reports: dict[BrokerId, Report] = {}
         self._now = 0.0
         self._has_looked = False
 
@@ -166,6 +170,10 @@ class Metrics(Observer):
         travel.delivered[broker] = None
         self._delivered_at.append(time)
         self._delays.append(time - travel.asked)
+
+    def remarks(self, time: float, broker: BrokerId, effect: Effect) -> None:  # noqa: ARG002
+        if isinstance(effect, Report):
+            self._reports[broker] = effect
 
     def steps(self, time: float, broker: BrokerId, job: Job, step: Step) -> None:  # noqa: ARG002
         self._handled[broker] += len(step.work)
@@ -280,7 +288,15 @@ class Metrics(Observer):
             merged=self._merged,
             pruned_from_advertisements=self._pruned_from_advertisements,
             overlaps=self._summary_of_overlaps(),
+            warnings=self._warnings(),
         )
+
+    def _warnings(self) -> dict[str, list[BrokerId]]:
+        found: dict[str, list[BrokerId]] = {}
+        for broker, report in sorted(self._reports.items()):
+            for warning in report.warnings:
+                found.setdefault(warning, []).append(broker)
+        return found
 
     def _summary_of_overlaps(self) -> Overlaps:
         asked, found, checked, refuted = (
