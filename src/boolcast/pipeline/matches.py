@@ -29,7 +29,7 @@ from boolcast.matching.snapshots import current, read_manifest
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.frames import type_of
 from boolcast.pipeline.stores import Place, open_store
-from boolcast.pipeline.travel import Events, frame_of, travel
+from boolcast.pipeline.travel import Events, Planned, frame_of, travel
 from boolcast.pipeline.visits import (
     Form,
     Visit,
@@ -167,7 +167,7 @@ def form_of(form: Form) -> tuple[Task, StructField]:
 
 
 def planned(
-    events: Events,
+    events: Planned,
     store: Place,
     *,
     event_id: str | None,
@@ -200,10 +200,14 @@ def groups_of(index: Index, memory: int) -> tuple[tuple[Part, ...], ...]:
 
 def id_field(events: Events, event_id: str, taken: Collection[str]) -> StructField:
     """The event's id as a column beside those of the names that are taken. Raises UsageError."""
+    return id_of_type(event_id, type_of(frame_of(events), event_id), taken)
+
+
+def id_of_type(event_id: str, kind: DataType, taken: Collection[str]) -> StructField:
+    """As `id_field`, where the type is known."""
     # As Spark looks names up: without regard to case.
     if event_id.casefold() in taken:
         raise UsageError(f"the event's id cannot be called {event_id!r}: rename that column")
-    kind = type_of(frame_of(events), event_id)
     if not _can_travel(kind):
         raise UsageError(
             f"the event's id {event_id!r} is of type {kind.simpleString()}, which cannot travel "
