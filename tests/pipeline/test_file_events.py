@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import sampled_from
 
+from boolcast import Matcher
 from boolcast.errors import StreamError
 from boolcast.filters.expressions import Filter
 from boolcast.matching.catalog import index_of
@@ -29,7 +30,7 @@ from boolcast.pipeline.matches import groups_of
 from boolcast.pipeline.parquet_streaming import _root
 from boolcast.pipeline.readings import Source
 from boolcast.pipeline.visits import Form, Visit
-from tests.matching.conformance import COLUMNS, PROBES, Matcher, accepting_each, filled
+from tests.matching.conformance import COLUMNS, PROBES, accepting_each, filled
 from tests.pipeline.test_agreement import FILTERS, IDS, TYPES, split
 from tests.strategies import SMALL_NAMES
 
@@ -77,7 +78,8 @@ def reading(needed: frozenset[str], **changed: Any) -> FileEvents:
     return told._replace(**changed)
 
 
-def portions(files: FileEvents, *paths: object) -> list[Portion | Unreadable]:
+def portions(files: FileEvents, *paths: object) -> list[Any]:
+    """What is read of some files, and what cannot be."""
     names = [path if isinstance(path, str) else f"file:{path}" for path in paths]
     return list(files.read([pa.record_batch({"path": names})]))
 
