@@ -37,7 +37,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     memory: int
 
     def plan(self, events: Planned, version: int) -> tuple[DataFrame, Visit]:
-        """What travels to the tasks, and what they do with it, with this version."""
+        """What travels to the tasks, and what they do with it, with this verified version."""
         return planned(
             events,
             self.store,
@@ -46,6 +46,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             json=self.json,
             schema=self.schema,
             memory=self.memory,
+            is_verified=True,
         )
 
 
