@@ -243,6 +243,10 @@ def test_the_columns_that_are_read(tmp_path, columns, needed, expected):
     assert found.events.num_rows == 3
 
 
+BROKEN: Final = pa.array([b"a", b"\xff", b"b"], pa.binary()).cast(pa.string(), safe=False)
+"""Strings, of which one is not valid."""
+
+
 @pytest.mark.parametrize(
     ("found", "wanted", "expected"),
     [
@@ -264,6 +268,8 @@ def test_the_columns_that_are_read(tmp_path, columns, needed, expected):
             None,
         ),
         (pa.nulls(2), pa.string(), [None, None]),
+        (BROKEN, pa.string(), ["a", "of this event", "b"]),
+        (BROKEN, pa.int64(), ["'a'", "of this event", "'b'"]),
         (
             pa.array([{"x": 1}], pa.struct([("x", pa.int32())])),
             pa.struct([("x", pa.int32())]),
@@ -285,6 +291,18 @@ def test_ids_of_another_type_are_the_same_or_none(found, wanted, expected):
         else:
             assert values[row] == value
             assert row not in problems
+
+
+def test_ids_of_views(tmp_path):
+    for kind in (pa.string_view(), pa.large_string()):
+        pq.write_table(pa.table({"id": pa.array(["7", None, "x"], kind)}), tmp_path / "a.parquet")
+        for wanted, expected in {
+            pa.string(): ["7", None, "x"],
+            pa.int64(): [7, None, None],
+        }.items():
+            files = reading(frozenset(("id",)), event_id=IdColumn("id", wanted, "such"))
+            (found,) = portions(files, tmp_path / "a.parquet")
+            assert found.events.column(0).to_pylist() == expected
 
 
 def test_ids_of_kinds_that_have_nothing_in_common():

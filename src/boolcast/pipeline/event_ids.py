@@ -29,7 +29,9 @@ def may_be(found: pa.DataType, wanted: pa.DataType) -> bool:
 def ids_of(column: pa.Array, wanted: pa.DataType, name: str) -> Ids:
     """The ids of a column; `name` is what people call the type."""
     column = decoded(column)
-    return Ids(column, {}) if column.type == wanted else _ids(column, wanted, name, 0)
+    if column.type == wanted and _family(wanted) != "text":
+        return Ids(column, {})
+    return _ids(column, wanted, name, 0)
 
 
 def _ids(column: pa.Array, wanted: pa.DataType, name: str, first: int) -> Ids:
@@ -38,7 +40,7 @@ def _ids(column: pa.Array, wanted: pa.DataType, name: str, first: int) -> Ids:
     if array is not None:
         return Ids(array, {})
     if len(column) == 1:
-        problem = f"the id {column[0].as_py()!r} cannot be of type {name}"
+        problem = f"the id {_text(column[0])} cannot be of type {name}"
         return Ids(pa.nulls(1, wanted), {first: problem})
     half = len(column) // 2
     left = _ids(column.slice(0, half), wanted, name, first)
@@ -50,6 +52,8 @@ def _cast(column: pa.Array, wanted: pa.DataType) -> pa.Array | None:
     """The ids in the other type; None if one of them is another id there."""
     try:
         array = column.cast(wanted)
+        # Arrow itself does not look if strings are valid.
+        array.validate(full=True)
         if pa.types.is_nested(wanted) or pa.types.is_null(column.type):
             # Arrow compares no such values.
             return array
@@ -58,6 +62,14 @@ def _cast(column: pa.Array, wanted: pa.DataType) -> pa.Array | None:
         return None
     # Of nulls alone nothing is said.
     return None if is_same is False else array
+
+
+def _text(value: pa.Scalar) -> str:
+    try:
+        return repr(value.as_py())
+    except ValueError:
+        # Strings that are none, and years that Python does not know.
+        return "of this event"
 
 
 def _family(kind: pa.DataType) -> str:

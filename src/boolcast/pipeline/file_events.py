@@ -132,7 +132,8 @@ class FileEvents(NamedTuple):
     def _portion(
         self, batch: pa.RecordBatch, columns: Sequence[str], constants: Mapping[str, pa.Scalar]
     ) -> Portion:
-        ids = ids_of(batch.column(self.event_id.name), self.event_id.type_, self.event_id.type_name)
+        name, wanted, type_name = self.event_id
+        ids = ids_of(_without_views(batch.column(name)), wanted, type_name)
         names = ["id"]
         arrays = [ids.array]
         for name, array in zip(batch.schema.names, batch.columns, strict=True):
