@@ -143,6 +143,22 @@ def test_a_task_finds_what_the_engine_finds(
     assert told == bad | ({None} if damaged else set())
 
 
+def test_a_task_tells_what_it_could_not_match(tmp_path):
+    filled(Matcher, {"x": "a = 'x'"}).save(tmp_path / "index")
+    paths = [tmp_path / f"{number}.parquet" for number in range(3)]
+    views = pa.array(["x", "x", None], pa.string_view())
+    pq.write_table(pa.table({"id": [1, None, 2], "a": views}), paths[0])
+    paths[1].write_bytes(b"nothing of use")
+    pq.write_table(pa.table({"id": ["3", "b"], "a": ["x", "x"]}), paths[2])
+    found = delivered(FolderStore(tmp_path / "index"), tmp_path / "output", paths, "rows")
+    assert [(row["id"], row["subscription"]) for row in found["matches"]] == [(1, "x"), (3, "x")]
+    nameless, damaged, other = found["dead_letters"]
+    assert nameless["error"] == "the event has no id"
+    assert damaged["error"].startswith(f"no event of {paths[1]} can be read: ")
+    assert other["error"] == "the id 'b' cannot be of type bigint"
+    assert {row["id"] for row in found["dead_letters"]} == {None}
+
+
 TABLE: Final = pa.table(
     {
         "id": range(2_000),
@@ -228,6 +244,7 @@ def test_files_elsewhere_are_read_by_fsspec(monkeypatch):
         ([("a", pa.struct([("x", pa.int64())])), ("a.x", pa.int64())], "b", ["a", "a.x"]),
         ([("a", pa.int64()), ("a", pa.int64()), ("b", pa.int64())], "b", ["a", "a", "b"]),
         ([("A", pa.int64()), ("a", pa.int64())], "a", ["a"]),
+        ([("A", pa.int64()), ("a", pa.int64())], "A", ["A"]),
         ([("a", pa.int64())], "id", ["id"]),
         ([("a", pa.int64())], "b", []),
     ],
