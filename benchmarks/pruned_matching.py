@@ -24,12 +24,8 @@ from typing import Final
 import msgspec
 import pyarrow as pa
 
-from boolcast.experiments.pruning import (
-    SETTINGS,
-    PruningExperiment,
-    Setting,
-    learnt_selectivities,
-)
+from boolcast.experiments.pruning import PruningExperiment, learnt_selectivities
+from boolcast.experiments.pruning_curves import SETTINGS, Setting
 from boolcast.filters.expressions import Filter
 from boolcast.matching.access import Matcher
 from boolcast.matching.counting import CountingMatcher

@@ -13,6 +13,7 @@ from boolcast.algebra.cuts import (
     MISSING,
     NUMBER,
     OPAQUE,
+    TIMESTAMP,
     Cut,
     Cuts,
     after_prefix,
@@ -122,6 +123,12 @@ def test_a_point_holds_one_value(cuts: Cuts):
 def test_true_and_what_follows_it_is_no_point():
     assert is_point((BOOLEAN, True), (NUMBER,))
     assert not is_point((BOOLEAN, True), (NUMBER, 5))
+
+
+def test_nothing_lies_behind_the_last_timestamp():
+    timestamps = ((TIMESTAMP,), (TIMESTAMP + 1,))
+    assert intervals(timestamps) == [timestamps]
+    assert intervals(complement(timestamps)) == [((MISSING,), (TIMESTAMP,))]
 
 
 def _holds(begin: Cut, end: Cut, value: EventValue | None) -> bool:

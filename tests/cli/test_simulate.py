@@ -126,3 +126,17 @@ def test_wrong_usage(arguments, problem):
     result = run("simulate", *arguments)
     assert result.code == 2
     assert problem in result.errors
+
+
+def test_what_brokers_warn_of_is_shown():
+    """A target that no pruning can reach: nothing is pruned, and that is said."""
+    command = ("simulate", "-t", "line:3", "-w", "auction", "-f", "none", "--publications", "40")
+    policy = "rewriting=pruning,memory_target=0,review_events=5"
+    result = run(*command, "--subscriptions", "20", "--policy", policy)
+    assert result.code == 0
+    assert "! B0: nothing more was rewritten: no pruning leaves 0 predicates" in result.output
+    (report,) = run(*command, "--subscriptions", "20", "--policy", policy, "--json").json
+    warned = [broker for brokers in report["summary"]["warnings"].values() for broker in brokers]
+    assert sorted(warned) == ["B0", "B2"]
+    assert report["summary"]["pruned"] == 0
+    assert report["summary"]["overlaps"]["asked"] > 0

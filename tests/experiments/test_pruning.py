@@ -5,15 +5,13 @@ import pytest
 
 from boolcast.experiments.contenders import pairs
 from boolcast.experiments.pruning import (
-    SETTINGS,
-    PruningCurve,
     PruningExperiment,
-    Setting,
     learnt_selectivities,
     pruning_auction,
     pruning_curve,
     pruning_points,
 )
+from boolcast.experiments.pruning_curves import SETTINGS, PruningCurve, Setting
 from boolcast.matching.access import Matcher
 from boolcast.matching.counting import CountingMatcher
 from boolcast.matching.forests import Forest

@@ -3,7 +3,8 @@
 import pytest
 
 from boolcast.experiments.pruning import PruningExperiment
-from boolcast.experiments.pruning_network import BROKERS, NetworkCurve, network_curve
+from boolcast.experiments.pruning_curves import NetworkCurve
+from boolcast.experiments.pruning_network import BROKERS, network_curve
 
 pytestmark = pytest.mark.slow
 

@@ -5,17 +5,19 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from boolcast.experiments.pruning import (
+from boolcast.experiments.pruning import pruning_curve
+from boolcast.experiments.pruning_checks import checks
+from boolcast.experiments.pruning_curves import (
     SETTINGS,
     Curve,
+    NetworkCurve,
+    NetworkPoint,
     P,
     PruningCurve,
     PruningPoint,
     Setting,
-    pruning_curve,
 )
-from boolcast.experiments.pruning_checks import checks
-from boolcast.experiments.pruning_network import BROKERS, NetworkCurve, NetworkPoint
+from boolcast.experiments.pruning_network import BROKERS
 from boolcast.experiments.pruning_run import (
     FIGURES,
     Chunk,

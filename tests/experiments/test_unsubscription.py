@@ -20,7 +20,7 @@ from boolcast.experiments.unsubscription import (
 )
 from boolcast.experiments.unsubscription_deliveries import Deliveries
 from boolcast.experiments.unsubscription_run import Setting, run
-from boolcast.experiments.unsubscription_workload import RANGE, Groups, Load
+from boolcast.experiments.unsubscription_workload import Groups, Load
 from boolcast.model.events import Event
 from boolcast.model.identifiers import ClientId, PublicationId
 from boolcast.routing.broker import Broker
@@ -28,6 +28,7 @@ from boolcast.routing.effects import Deliver, Effect
 from boolcast.routing.forms import Forms
 from boolcast.routing.graph import RelationGraph
 from boolcast.routing.stimuli import Stimulus
+from boolcast.simulation.groups import RANGE
 
 SMALL = Load(
     roots=4, degree=80, unsubscriptions=2, warm_up_seconds=8.0, seconds_after=8.0, interval_ms=20.0
@@ -164,7 +165,7 @@ def test_roots_that_go_get_all_until_then_and_in_order(fault, monkeypatch):
     swapped: list[Deliver] = []
 
     def is_by_same(one: Deliver, other: Deliver) -> bool:
-        return (int(one.publication) - int(other.publication)) % 3 == 0
+        return (int(one.publication[1:]) - int(other.publication[1:])) % 3 == 0
 
     def broken(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
         found: list[Effect] = []

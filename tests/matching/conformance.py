@@ -18,6 +18,7 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.matching.access import Matcher
 from boolcast.matching.counting import CountingMatcher
+from boolcast.matching.mbd import MbdEngine
 from boolcast.matching.protocol import MATCHES, Engine, Events
 from boolcast.matching.scan import ScanMatcher
 from boolcast.model.arrow import events_from_arrow
@@ -27,6 +28,7 @@ from tests.strategies import SMALL_NAMES
 ENGINES: Final[dict[str, Callable[[], Engine]]] = {
     "scan": ScanMatcher,
     "counting": CountingMatcher,
+    "mbd": MbdEngine,
     "access": Matcher,
 }
 

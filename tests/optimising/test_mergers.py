@@ -4,6 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from msgspec.structs import replace
 
 from boolcast.algebra import covers, equivalent
 from boolcast.errors import FilterLimitError, UnknownSubscriptionError
@@ -156,6 +157,17 @@ def test_a_merger_is_merged_again_by_its_originals():
     assert [merger.id for merger in mergers] == ["n"]
 
 
+def test_a_merger_that_stands_for_more_is_told_already():
+    mergers = Mergers()
+    first = merge("m", named(s="price < 20", t="price < 10"))
+    mergers.add(first)
+    more = replace(first, constituents=named(s="price < 20", t="price < 10", u="price < 5"))
+    assert mergers.add(more) == Exchange(forward={}, withdraw=(SubscriptionId("u"),))
+    assert mergers.unsubscribe(SubscriptionId("s")) == Exchange(
+        forward=named(t="price < 10", u="price < 5"), withdraw=(SubscriptionId("m"),)
+    )
+
+
 def test_a_constituent_is_never_left_behind():
     mergers = Mergers()
     mergers.add(merge("m", named(s=CHEAP, t=DEAR)))
@@ -213,7 +225,11 @@ class Life(RuleBasedStateMachine):
     def merge(self, data: st.DataObject, imperfection: float) -> None:
         chosen = data.draw(st.lists(st.sampled_from(sorted(self.told)), min_size=2, unique=True))
         originals = self.mergers.originals({each: self.told[each] for each in chosen})
-        self.tell(self.mergers.add(merge(self.new_id(), originals, imperfection)))
+        merger = merge(self.new_id(), originals, imperfection)
+        same = [
+            each for each in chosen if each in self.mergers and self.told[each] == merger.filter
+        ]
+        self.tell(self.mergers.add(replace(merger, id=same[0]) if same else merger))
 
     @precondition(lambda self: self.subscriptions)
     @rule(data=st.data())

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.errors import StatisticsError
+from boolcast.filters.expressions import Comparison
 from boolcast.filters.parsing import parse
 from boolcast.matching.counting import CountingMatcher
 from boolcast.model.events import Event
@@ -22,6 +23,17 @@ def test_a_counted_predicate_has_its_share():
     """P1-T2: 15,000 matches of 100,000 events."""
     counted = Statistics(events=100_000, predicates={"price < 25": 15_000})
     assert Selectivities(counted).share(read("price < 25.0")) == 0.15
+
+
+def test_not_more_than_so_many_predicates_are_remembered(monkeypatch):
+    """A broker's predicates come and go, and it keeps given statistics for as long as it runs."""
+    monkeypatch.setattr("boolcast.optimising.selectivities.REMEMBERED", 10)
+    history = Statistics(events=100, predicates={f"x < {each}": each for each in range(40)})
+    learnt = Selectivities(history)
+    leaves = [Comparison("x", "<", each) for each in range(1, 40)]
+    for _ in range(2):
+        assert [learnt.share(leaf) for leaf in leaves] == [each / 100 for each in range(1, 40)]
+        assert len(learnt._known) <= 10
 
 
 def test_what_no_event_satisfied_counts_as_half_an_event():

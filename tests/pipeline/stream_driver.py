@@ -1,7 +1,8 @@
 """The driver of a stream, as a process of its own that can be killed.
 
-`python -m tests.pipeline.stream_driver <folder> <master>` goes on with the stream of the scene in
-the folder until there is a file `stop`. It puts its own process id and its JVM's into `pids`.
+`python -m tests.pipeline.stream_driver <folder> <master> <format>` goes on with the stream of the
+scene in the folder until there is a file `stop`. Parquet is read by the workers. It puts its own
+process id and its JVM's into `pids`.
 """
 
 import json
@@ -10,10 +11,10 @@ import sys
 from pathlib import Path
 
 from boolcast.pipeline import session
-from tests.pipeline.streams import Scene
+from tests.pipeline.streams import SCHEMA, Scene
 
 
-def main(folder: Path, master: str) -> None:
+def main(folder: Path, master: str, form: str) -> None:
     spark = session(
         master,
         settings={
@@ -30,7 +31,9 @@ def main(folder: Path, master: str) -> None:
     partial.write_text(json.dumps([os.getpid(), jvm]))
     partial.rename(folder / "pids")
     scene = Scene(folder)
-    stream = scene.start(scene.source(spark, files=3), trigger=0.05)
+    is_parquet = form == "parquet"
+    events = scene.files(spark, SCHEMA, 3) if is_parquet else scene.source(spark, files=3)
+    stream = scene.start(events, trigger=0.05)
     while not (folder / "stop").exists() and not stream.wait(1):
         pass
     stream.stop()
@@ -38,4 +41,4 @@ def main(folder: Path, master: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])

@@ -12,11 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from boolcast import Matcher
-from boolcast.pipeline import MatchStream, match_stream, read_batches
+from boolcast.pipeline import (
+    MatchStream,
+    ParquetStream,
+    match_stream,
+    parquet_stream,
+    read_batches,
+)
 from boolcast.pipeline.ledger import Batch
 
 SCHEMA = "id long, price double, title string"
@@ -66,9 +73,17 @@ class Scene:
         partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         self.reveal(partial, f"{name}.json")
 
+    def put_table(self, name: str, table: pa.Table, **options: Any) -> Path:
+        """Add a Parquet file of events, perhaps in a folder; gives its path."""
+        partial = self.folder / "table.partial"
+        pq.write_table(table, partial, **options)
+        (self.events / name).parent.mkdir(parents=True, exist_ok=True)
+        self.reveal(partial, f"{name}.parquet")
+        return self.events / f"{name}.parquet"
+
     def reveal(self, partial: Path, name: str) -> None:
         """Move a file to the events, newer than the others: Spark takes the oldest first."""
-        others = (path.stat().st_mtime_ns for path in self.events.iterdir())
+        others = (path.stat().st_mtime_ns for path in self.events.rglob("*"))
         newest = max(others, default=0)
         time = max(partial.stat().st_mtime_ns, newest + _TICK)
         os.utime(partial, ns=(time, time))
@@ -79,13 +94,20 @@ class Scene:
         reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", files)
         return reader.json(str(self.events))
 
+    def files(
+        self, spark: SparkSession, schema: str | None = None, files: int = 1
+    ) -> ParquetStream:
+        """So many Parquet files a batch, which workers read."""
+        options = {"maxFilesPerTrigger": files}
+        return parquet_stream(spark, str(self.events), schema=schema, spark_options=options)
+
     def texts(self, spark: SparkSession) -> DataFrame:
         """The lines themselves, with an id that a line may hold as JSON."""
         reader = spark.readStream.option("maxFilesPerTrigger", 1)
         lines = reader.text(str(self.events))
         return lines.selectExpr("coalesce(get_json_object(value, '$.id'), 'none') as id", "value")
 
-    def start(self, events: DataFrame, **changed: Any) -> MatchStream:
+    def start(self, events: DataFrame | ParquetStream, **changed: Any) -> MatchStream:
         arguments = {
             "event_id": "id",
             "output": self.output,

@@ -78,3 +78,20 @@ def test_what_cannot_be_matched_is_refused(spark, tmp_path):
             match(events.selectExpr(f"{made} as id"), tmp_path, event_id="id")
     with pytest.raises(UsageError, match="must hold JSON as strings, and it is of type int"):
         match(events, tmp_path, event_id="id", json="subscription")
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_an_index_with_files_missing_or_cut_off_is_told_at_the_call(spark, tmp_path, is_gone):
+    build_index(spark.createDataFrame([("a", "x = 1"), ("b", "x = 2")], ROWS), tmp_path)
+    apply_changes(spark.createDataFrame([("a", None)], ROWS), tmp_path)
+    events = spark.createDataFrame([(7, 1)], "id int, x int")
+    for target in sorted(tmp_path.glob("segments/*/*.npy")):
+        data = target.read_bytes()
+        target.unlink()
+        if not is_gone:
+            target.write_bytes(data[:-1])
+        problem = "it is missing" if is_gone else f"bytes instead of {len(data):,}"
+        with pytest.raises(StoreError, match=f"{target} is damaged: .*{problem}"):
+            match(events, tmp_path, event_id="id")
+        target.write_bytes(data)
+    assert match(events, tmp_path, event_id="id").count() == 0

@@ -6,6 +6,7 @@ import signal
 import subprocess
 
 import msgspec
+import pyarrow as pa
 import pytest
 
 from boolcast import Matcher
@@ -203,6 +204,44 @@ def test_a_schema_and_a_memory_limit(spark, scene, monkeypatch):
     schema.unlink()
     result = run("stream", told, "--once")
     assert (result.code, result.errors) == (2, f"error: {schema}: there is no such file\n")
+
+
+def test_workers_read_parquet_unless_told_otherwise(spark, scene):
+    scene.save(cheap="price < 10")
+    scene.put_table("a", pa.table({"id": [1], "price": [5.0]}))
+    scene.put_table("b", pa.table({"id": [2], "price": ["five"]}))
+    (scene.folder / "partial").write_bytes(b"PAR1 and nothing more")
+    scene.reveal(scene.folder / "partial", "c.parquet")
+    source = {"format": "parquet", "path": str(scene.events), "schema": SCHEMA}
+    by_one = {"options": {"maxFilesPerTrigger": 1}}
+    told = configuration(scene, source=source | by_one)
+    result = run("stream", told, "--once", "--json")
+    assert (result.code, result.errors) == (0, "")
+    counts = [(each["events"], each["matches"], each["dead_letters"]) for each in result.json]
+    assert counts == [(1, 2, 0), (1, 1, 0), (1, 0, 1)]
+    for changed in ({"reader": "spark"}, {"select": ["id", "price"]}):
+        result = run("stream", configuration(scene, source=source | changed), "--once")
+        assert result.code == 2
+        assert "the reader of the stream was workers, and is now spark" in result.errors
+    scene.output, scene.checkpoint = scene.folder / "other", scene.folder / "other-checkpoint"
+    result = run("stream", configuration(scene, source=source | {"reader": "spark"}), "--once")
+    assert result.code == 2
+    assert "error: Spark cannot read the events: " in result.errors
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"format": "json", "path": "x"}, "workers read files of the format parquet, in a path"),
+        ({"format": "parquet"}, "workers read files of the format parquet, in a path"),
+        ({"format": "parquet", "path": "x", "select": ["id"]}, "leave select out"),
+    ],
+)
+def test_what_workers_cannot_read(scene, changed, problem):
+    result = run("stream", configuration(scene, source={"reader": "workers", **changed}))
+    assert (result.code, result.output) == (2, "")
+    assert "stream.json: source.reader: " in result.errors
+    assert problem in result.errors
 
 
 @pytest.mark.parametrize(

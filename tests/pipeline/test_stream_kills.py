@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from boolcast.pipeline import read_batches
@@ -22,11 +23,11 @@ BACKLOG_EVENTS = 20 * FILE_EVENTS
 class Victim:
     """A running driver of the scene's stream, with its JVM and what that has started."""
 
-    def __init__(self, scene: Scene, master: str) -> None:
+    def __init__(self, scene: Scene, master: str, form: str) -> None:
         (scene.folder / "pids").unlink(missing_ok=True)
         self._log = (scene.folder / "log").open("ab")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.pipeline.stream_driver", scene.folder, master],
+            [sys.executable, "-m", "tests.pipeline.stream_driver", scene.folder, master, form],
             stdout=self._log,
             stderr=self._log,
         )
@@ -94,9 +95,10 @@ def commands(pids: list[int], word: str) -> list[int]:
 class Trial:
     """Feeds a stream with events and versions, kills what runs it, and looks at what is left."""
 
-    def __init__(self, folder: Path, master: str, seed: int) -> None:
+    def __init__(self, folder: Path, master: str, seed: int, form: str = "json") -> None:
         self.scene = Scene(folder)
         self.master = master
+        self.form = form
         self.random = random.Random(seed)
         self.files = 0
         self.scene.save(cheap="price < 10")
@@ -107,7 +109,11 @@ class Trial:
             return
         for _ in range(self.random.randint(1, 4)):
             first = self.files * FILE_EVENTS
-            self.scene.put(f"{self.files:06}", map(event, range(first, first + FILE_EVENTS)))
+            events = map(event, range(first, first + FILE_EVENTS))
+            if self.form == "parquet":
+                self.scene.put_table(f"{self.files:06}", pa.Table.from_pylist(list(events)))
+            else:
+                self.scene.put(f"{self.files:06}", events)
             self.files += 1
         if self.random.random() < 0.5:
             limit = self.random.randint(1, 50)
@@ -178,13 +184,13 @@ class Trial:
         victim: Victim | None = None
         try:
             for kind in kinds:
-                victim = victim or Victim(self.scene, self.master)
+                victim = victim or Victim(self.scene, self.master, self.form)
                 self.live(victim, self.random.uniform(0, 2.5))
                 if self.kill(victim, kind):
                     assert victim.end() != 0
                     victim = None
                 self.check()
-            victim = victim or Victim(self.scene, self.master)
+            victim = victim or Victim(self.scene, self.master, self.form)
             self.live(victim, 0.5)
             self.catch_up(victim)
             (self.scene.folder / "stop").touch()
@@ -199,17 +205,18 @@ class Trial:
 
 
 @pytest.mark.timeout(900)
-def test_three_kills(tmp_path):
-    trial = Trial(tmp_path, "local[2,4]", seed=4)
+@pytest.mark.parametrize("form", ["json", pytest.param("parquet", marks=pytest.mark.long)])
+def test_three_kills(tmp_path, form):
+    trial = Trial(tmp_path, "local[2,4]", seed=4, form=form)
     trial.run(["Python worker", "driver and JVM", "driver before JVM"])
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("seed", [20])
-def test_twenty_kills(tmp_path, seed):
+@pytest.mark.parametrize(("seed", "form"), [(20, "json"), (21, "parquet")])
+def test_twenty_kills(tmp_path, seed, form):
     kinds = ["driver and JVM", "driver before JVM", "JVM", "Python worker"]
-    trial = Trial(tmp_path, "local[2,4]", seed)
+    trial = Trial(tmp_path, "local[2,4]", seed, form)
     trial.run([trial.random.choice(kinds) for _ in range(20)])
 
 

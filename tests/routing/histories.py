@@ -65,7 +65,12 @@ POLICIES: list[dict[str, Any]] = [
 
 
 POLICIES += [
-    {**base, **simplification}
+    {
+        **base,
+        # Where advertisements stay at home there are none to prune (P3-B9).
+        **({"propagation": "towards"} if "advertisement_rewriting" in simplification else {}),
+        **simplification,
+    }
     for base, simplification in zip(
         cycle(POLICIES),
         simplifications()[1:],

@@ -8,6 +8,7 @@ import pytest
 from boolcast.errors import ConfigurationError
 from boolcast.routing import configuration
 from boolcast.routing.configuration import Configuration
+from boolcast.routing.merging import MOMENTS
 from boolcast.routing.policies import (
     COVERING,
     ENGINES,
@@ -40,6 +41,18 @@ from boolcast.routing.policies import (
         ({"sending": "pruned", "degradation": 2.0}, "P1-B8"),
         ({"merging": "pruning", "imperfection": -0.5}, "P2-B11"),
         ({"merging": "pruning", "merger_size": 1}, "P1-B9"),
+        ({"merging": "imperfect", "imperfection": nan}, "P2-B11"),
+        ({"merging": "perfect", "imperfection_of": "advertised"}, "P2-B11"),
+        (
+            {"merging": "imperfect", "imperfection_of": "advertised", "propagation": "flood"},
+            "P2-B11",
+        ),
+        ({"merging": "perfect", "dropped_predicates": 1}, "P2-B10"),
+        ({"merging": "imperfect", "dropped_predicates": 3}, "P2-B10"),
+        ({"merging_moment": "entries", "merging_starts_at": 9.0}, "P2-B10"),
+        ({"merging": "perfect", "merging_moment": "entries"}, "P2-B10"),
+        ({"merging": "perfect", "merging_starts_at": 9.0}, "P2-B10"),
+        ({"merging": "perfect", "merging_starts_at": nan}, "P2-B10"),
         ({"threshold": nan}, "P4-B5"),
         ({"window_seconds": -1.0}, "P4-B5"),
         ({"window_seconds": nan}, "P4-B5"),
@@ -66,6 +79,7 @@ def test_an_excluded_combination_names_its_rule(policy: dict[str, Any], rule: st
         (configuration.Rewriting, REWRITING),
         (configuration.Sending, SENDING),
         (configuration.Merging, MERGING),
+        (configuration.MergingMoment, MOMENTS),
         (configuration.EngineName, ENGINES),
     ],
 )

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from boolcast.errors import ProtocolError
+from boolcast.errors import FilterLimitError, ProtocolError
+from boolcast.filters.expressions import And, Comparison, In, Matches, Node, Or
+from boolcast.filters.limits import Limits
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, BrokerId, PublicationId, SubscriptionId
 from boolcast.model.values import Opaque, Timestamp
@@ -113,3 +115,64 @@ def test_every_kind_of_message_packet_and_record_comes_back(notation):
 def test_what_is_no_message_is_refused(data):
     with pytest.raises(ProtocolError):
         decode_message(data, "json")
+
+
+def conjunction_of(count: int) -> Node:
+    return And(tuple(Comparison("x", "!=", number) for number in range(count)))
+
+
+def nested(depth: int) -> Node:
+    node: Node = Comparison("x", "=", 1)
+    for level in range(depth):
+        pair = (node, Comparison("y", "=", level))
+        node = And(pair) if level % 2 else Or(pair)
+    return node
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@pytest.mark.parametrize(
+    ("filter", "limit"),
+    [
+        (conjunction_of(1_025), "predicates"),
+        (nested(140), "depth"),
+        (In("x", tuple(range(10_001))), "values"),
+        (Comparison("x", "=", "z" * 16_385), "text"),
+        (And(tuple(Matches("x", f"a{number}") for number in range(33))), "regexes"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_filter_past_a_limit_is_a_neighbours_fault(filter, limit, notation):
+    """Wherever it stands; what is just within them is taken."""
+    subscribe = Subscribe(SubscriptionId("s"), filter)
+    for message in (
+        subscribe,
+        Advertise(1, AdvertisementId("a"), filter),
+        Unsubscribe(1, SubscriptionId("t"), None, (subscribe,)),
+    ):
+        with pytest.raises(ProtocolError, match="too large a filter") as found:
+            decode_message(encode(message, notation), notation)
+        assert isinstance(found.value.__cause__, FilterLimitError)
+        assert found.value.__cause__.limit == limit
+        with pytest.raises(ProtocolError, match="too large a filter"):
+            decode_packet(encode(Data(1, 1, 1, message), notation), notation)
+    allowed = Limits(text=20_000, depth=100, predicates=2_000, values=20_000, regexes=40)
+    assert decode_message(encode(subscribe, notation), notation, limits=allowed) == subscribe
+    # What this broker wrote itself it can read again.
+    record = SubscriptionRecord(SubscriptionId("s"), filter, 1)
+    assert decode_record(encode(record, notation), notation) == record
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_regular_expressions_past_the_limit_are_not_compiled(notation, monkeypatch):
+    many = And(tuple(Matches("x", f"a{number}") for number in range(33)))
+    data = encode(Subscribe(SubscriptionId("s"), many), notation)
+
+    def compiled(pattern: str) -> None:
+        raise AssertionError(pattern)
+
+    monkeypatch.setattr("boolcast.filters.regexes.compile_regex", compiled)
+    for written in (data, data.replace(b'"matches"', b'"m\\u0061tches"')):
+        with pytest.raises(ProtocolError, match="more than 32 regular expressions"):
+            decode_message(written, notation)
+    event = Publish(PublicationId("e"), AdvertisementId("a"), Event(text="matches" * 40))
+    assert decode_message(encode(event, notation), notation) == event

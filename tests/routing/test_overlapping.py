@@ -37,6 +37,7 @@ def anything(entry: Entry) -> bool:
 def always_indexed(monkeypatch):
     monkeypatch.setattr(overlapping, "FEW", 0)
     monkeypatch.setattr(overlapping, "INDEXED_COSTS", 0)
+    monkeypatch.setattr(overlapping, "HANDFUL", 0)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -46,7 +47,7 @@ def always_indexed(monkeypatch):
 )
 def test_all_ways_agree(always_indexed, changes: list[tuple[bool, Filter]], asked: Filter):
     forms, figures = Forms(), OverlapFigures()
-    pairs, index = ByPairs(forms), ByIndex(OverlapIndex())
+    pairs, index = ByPairs(forms, figures), ByIndex(OverlapIndex(), figures)
     both = ByIndexAndProof(OverlapIndex, forms, figures)
     ways = (pairs, index, both)
     entries: list[Entry] = []
@@ -84,6 +85,21 @@ def test_the_second_stage_removes_false_overlaps_and_says_how_many(always_indexe
     both.add(Entry("3", forms.of(parse("y = 1")), 3, link=LINK))
     assert both.has_any(forms.of(asked))
     assert figures.false_share == pytest.approx(6 / 7)
+
+
+def test_a_handful_of_pairs_comes_first(always_indexed, monkeypatch):
+    """Where one of them overlaps, the index is left alone; where none does, nothing is missed."""
+    monkeypatch.setattr(overlapping, "HANDFUL", 2)
+    forms, figures = Forms(), OverlapFigures()
+    both = OVERLAPS["index-exact"](forms, figures)
+    for order in range(3):
+        both.add(Entry(str(order), forms.of(parse(f"x = {order}")), order, link=LINK))
+    for text, is_found, checked in (("x < 2", True, 0), ("x > 1", True, 1), ("x > 2", False, 1)):
+        assert both.has_any(forms.of(parse(text))) is is_found
+        assert figures.checked == checked
+    assert (figures.asked, figures.found) == (3, 2)
+    assert len(both.all(forms.of(parse("x < 2")), anything)) == 2
+    assert (figures.asked, figures.found) == (4, 4)
 
 
 class Watched(OverlapIndex):

@@ -7,12 +7,14 @@ from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.model.statistics import Statistics
+from boolcast.routing import overlapping
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.stimuli import (
     ClientAdvertises,
     ClientLeaves,
     ClientPublishes,
     ClientSubscribes,
+    ClientUnadvertises,
     ClientUnsubscribes,
 )
 from boolcast.simulation import topologies
@@ -143,6 +145,40 @@ def test_simpler_entries_attract_false_positives(policy, false_positives, pruned
     last = metrics.tables()["brokers"].slice(0, 4)
     assert sum(last["pruned"].to_pylist()) == pruned
     assert sum(last["merged"].to_pylist()) == merged
+
+
+def test_what_is_pruned_from_advertisements_of_neighbours():
+    """At B0 to B2: B3 has it from a client."""
+    simulation, metrics = simplified(advertisement_rewriting="pruning")
+    simulation.request(B[3], ClientAdvertises(P, "more", parse("x = 1 and z = 1")))  # type: ignore[arg-type]
+    simulation.request(B[3], ClientPublishes(P, PublicationId("e"), Event(x=1, y=4)))
+    assert simulation.settle()
+    metrics.look(simulation)
+    assert metrics.summary().pruned_from_advertisements == 3
+    last = metrics.tables()["brokers"].slice(4, 4)
+    assert last["pruned_from_advertisements"].to_pylist() == [1, 1, 1, 0]
+
+
+def test_what_was_asked_of_overlaps(monkeypatch):
+    """B0 asks for its two subscriptions, and B1 and B2 for those; each overlaps with `true`."""
+    monkeypatch.setattr(overlapping, "FEW", 0)
+    monkeypatch.setattr(overlapping, "INDEXED_COSTS", 0)
+    monkeypatch.setattr(overlapping, "HANDFUL", 0)
+    simulation, metrics = simplified()
+    overlaps = metrics.summary().overlaps
+    assert (overlaps.found, overlaps.checked, overlaps.refuted) == (6, 6, 0)
+    assert overlaps.false_share == 0.0
+    assert overlaps.asked >= overlaps.found
+    # What only the algebra knows to be none.
+    simulation.request(B[3], ClientAdvertises(P, "b", parse("x > 5 and x < 8")))  # type: ignore[arg-type]
+    simulation.request(B[3], ClientUnadvertises(P, "a"))
+    assert simulation.settle()
+    filter = parse("x != 6 and x != 7 and (x = 7 or x = 6)")
+    simulation.request(B[0], ClientSubscribes(C, "none", filter))  # type: ignore[arg-type]
+    assert simulation.settle()
+    metrics.look(simulation)
+    assert metrics.summary().overlaps.refuted > 0
+    assert Metrics(topologies.line(2)).summary().overlaps.false_share is None
 
 
 def test_links_carry_what_was_sent():

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from math import inf, nan
+from typing import get_args
 
 import msgspec
 import pytest
 
 from boolcast.errors import BoolcastError, ConfigurationError, FileError, UsageError
-from boolcast.routing.configuration import Configuration
+from boolcast.routing.configuration import Configuration, Merging
 from boolcast.routing.stimuli import ClientLeaves
 from boolcast.simulation.combinations import combinations
 from boolcast.simulation.faults import KINDS, Cut, Fault
@@ -72,8 +73,8 @@ def test_what_policies_leave_open_is_drawn():
     assert len(set(map(policies_of, drawn))) == 1
     for name, values in {"threshold": 4, "slack": 2, "collects_ghosts": 2, "overlap": 3}.items():
         assert len({getattr(each, name) for each in drawn}) == values
-    rewriting = [each.needs_selectivities for each in drawn]
-    assert 20 < sum(rewriting) < 60
+    assert 20 < sum(each.reviews for each in drawn) < 60
+    assert {each.merging for each in drawn} == set(get_args(Merging))
 
 
 def test_all_legal_combinations():

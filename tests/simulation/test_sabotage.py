@@ -6,6 +6,7 @@ from unittest.mock import patch
 import pytest
 
 from boolcast.errors import ProtocolError, UnadvertisedError
+from boolcast.filters.expressions import FALSE
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.statistics import Statistics
 from boolcast.optimising import trees
@@ -16,12 +17,13 @@ from boolcast.optimising.selectivities import Selectivities
 from boolcast.routing import advertising, subscribing, synchronising
 from boolcast.routing.broker import Broker
 from boolcast.routing.effects import Complain, Confirm, Deliver, Effect, Refuse, Send
-from boolcast.routing.forms import Form
+from boolcast.routing.forms import Form, Forms
 from boolcast.routing.graph import Change, RelationGraph
 from boolcast.routing.links import LinkEnd
 from boolcast.routing.merging import MergingByPruning
 from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
 from boolcast.routing.neighbours import Neighbour
+from boolcast.routing.propagation import TowardsAdvertisements
 from boolcast.routing.state import State
 from boolcast.routing.stimuli import (
     ClientPublishes,
@@ -73,6 +75,7 @@ BEGIN_ANEW = LinkEnd._begin_anew
 
 PRUNING = "rewriting=pruning,review_events=1"
 MERGING = "covering=none,merging=pruning,imperfection=0.5,merger_size=3,review_events=1"
+ADVERTISEMENTS = "covering=none,advertisement_rewriting=pruning,review_events=1"
 SENDING = "covering=active,sending=pruned,degradation=0.5"
 
 
@@ -108,6 +111,14 @@ def prune_an_alternative(is_and: bool, parts: Sequence[trees.Tree], rules: Rules
 
 
 JOINED = trees._joined
+
+
+def hold_what_overlaps_with_nothing(self: TowardsAdvertisements, entry: Entry, form: Form) -> None:
+    """R8 broken: what replaces an advertisement does not cover it."""
+    HOLD(self, entry, Forms().of(FALSE))
+
+
+HOLD = TowardsAdvertisements.hold_advertisement
 
 
 HANDLE = Broker.handle
@@ -185,6 +196,12 @@ def complain_of_all(self: Broker, stimulus: Stimulus, *, now: float) -> list[Eff
         (State, "take_up", prune_what_clients_asked_for, {"policy": "pruning"}),
         (State, "form_of", tell_the_whole_form, {"policy": SENDING}),
         (trees, "_joined", prune_an_alternative, {"policy": PRUNING}),
+        (
+            TowardsAdvertisements,
+            "hold_advertisement",
+            hold_what_overlaps_with_nothing,
+            {"policy": ADVERTISEMENTS},
+        ),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

@@ -138,8 +138,11 @@ def unite(left: Cuts, right: Cuts) -> Cuts:
 
 def intervals(cuts: Cuts) -> list[tuple[Cut, Cut]]:
     """The set as half-open intervals, in order."""
-    ends = cuts if len(cuts) % 2 == 0 else (*cuts, (TIMESTAMP + 1,))
-    return list(zip(ends[::2], ends[1::2], strict=True))
+    end = (TIMESTAMP + 1,)
+    if len(cuts) % 2:
+        # What begins behind the last timestamp is nothing.
+        cuts = cuts[:-1] if cuts[-1] == end else (*cuts, end)
+    return list(zip(cuts[::2], cuts[1::2], strict=True))
 
 
 def is_point(low: Cut, high: Cut) -> bool:

@@ -1,6 +1,6 @@
 """Running the experiments on advertisements, and showing them as tables, JSON and Parquet."""
 
-from functools import partial
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -8,36 +8,22 @@ from rich.console import Console
 from rich.table import Table
 
 from boolcast.cli.reproduce_output import Reproduction, Rows
-from boolcast.cli.reproduce_output import show as show_report
 from boolcast.cli.spark import local_spark
 from boolcast.cli.tables import number, of_kind, plain_table
 from boolcast.experiments.advertisement_overlap import OverlapFigures
 from boolcast.experiments.advertisement_pruning import PruningFigures
-from boolcast.experiments.advertisements import FIGURES, Part, Report, report, run, settings
+from boolcast.experiments.advertisements import (
+    FIGURES,
+    Part,
+    Report,
+    RunFigures,
+    Setting,
+    report,
+    run,
+    settings,
+)
+from boolcast.experiments.reproduction import Runner
 from boolcast.experiments.spread import by_spark
-
-
-def show(
-    parts: list[Part],
-    *,
-    scale: float,
-    seed: int,
-    output: str | None,
-    cores: int | None,
-    as_json: bool,
-) -> bool:
-    """Run the experiments and write; False if a check does not hold."""
-    chosen = settings(parts, scale=scale, seed=seed)
-    spark = local_spark(cores, "boolcast reproduce advertisements")
-    return show_report(
-        _REPRODUCTION,
-        chosen,
-        partial(by_spark, spark, run, FIGURES),
-        scale=scale,
-        seed=seed,
-        output=output,
-        as_json=as_json,
-    )
 
 
 def _write_tables(made: Report, console: Console) -> None:
@@ -130,7 +116,14 @@ def _rows(made: Report) -> dict[str, Rows]:
     return {"overlaps": overlaps, "prunings": points}
 
 
-_REPRODUCTION: Final = Reproduction(
+def _runner(cores: int | None, folder: Path) -> Runner[Setting, RunFigures]:
+    return by_spark(local_spark(cores, "boolcast reproduce advertisements"), run, FIGURES, folder)
+
+
+REPRODUCTION: Final = Reproduction(
+    parts=Part,
+    settings=settings,
+    runner=_runner,
     figures=FIGURES,
     report=report,
     tables=_write_tables,

@@ -7,8 +7,8 @@ from typing import Any, Final
 from matplotlib.figure import Figure
 
 from boolcast.cli.pictures import save
-from boolcast.experiments.pruning import Curve, P, Setting
 from boolcast.experiments.pruning_checks import FIVE_BROKERS, ONE_BROKER, Published
+from boolcast.experiments.pruning_curves import Curve, P, Setting
 from boolcast.experiments.pruning_run import Report
 
 _RELIEF: Final = "tab:blue"

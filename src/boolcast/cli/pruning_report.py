@@ -1,7 +1,7 @@
 """Running the experiments on pruning on Spark, and showing them as tables, JSON and Parquet."""
 
 from collections.abc import Iterable, Mapping
-from functools import partial
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -9,39 +9,25 @@ from rich.console import Console
 
 from boolcast.cli.output import write
 from boolcast.cli.reproduce_output import Reproduction, Rows
-from boolcast.cli.reproduce_output import show as show_report
 from boolcast.cli.spark import local_spark
 from boolcast.cli.tables import number, plain_table
-from boolcast.experiments.pruning import Curve, P, Setting
 from boolcast.experiments.pruning_checks import FIVE_BROKERS, ONE_BROKER, Published
-from boolcast.experiments.pruning_run import FIGURES, Part, Report, chunks, report, run
+from boolcast.experiments.pruning_curves import Curve, P, Setting
+from boolcast.experiments.pruning_run import (
+    FIGURES,
+    Chunk,
+    ChunkFigures,
+    Part,
+    Report,
+    chunks,
+    report,
+    run,
+)
+from boolcast.experiments.reproduction import Runner
 from boolcast.experiments.spread import by_spark
 
 _BUMP: Final = 0.3
 """Up to this share of all prunings the paper sees more candidates of class 2 (P1-X5, check 6)."""
-
-
-def show(
-    parts: list[Part],
-    *,
-    scale: float,
-    seed: int,
-    output: str | None,
-    cores: int | None,
-    as_json: bool,
-) -> bool:
-    """Run the experiments and write; False if a check does not hold."""
-    chosen = chunks(parts, scale=scale, seed=seed)
-    spark = local_spark(cores, "boolcast reproduce pruning")
-    return show_report(
-        _REPRODUCTION,
-        chosen,
-        partial(by_spark, spark, run, FIGURES),
-        scale=scale,
-        seed=seed,
-        output=output,
-        as_json=as_json,
-    )
 
 
 def _write_tables(made: Report, console: Console) -> None:
@@ -112,7 +98,14 @@ def _points(curves: Iterable[Curve[P]]) -> Rows:
     ]
 
 
-_REPRODUCTION: Final = Reproduction(
+def _runner(cores: int | None, folder: Path) -> Runner[Chunk, ChunkFigures]:
+    return by_spark(local_spark(cores, "boolcast reproduce pruning"), run, FIGURES, folder)
+
+
+REPRODUCTION: Final = Reproduction(
+    parts=Part,
+    settings=chunks,
+    runner=_runner,
     figures=FIGURES,
     report=report,
     tables=_write_tables,

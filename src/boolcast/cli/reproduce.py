@@ -1,14 +1,12 @@
 """`boolcast reproduce`: the papers' experiments, run again."""
 
-from enum import StrEnum
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
-from boolcast.cli.exit_codes import ExitCode
 from boolcast.cli.extras import needing_spark
 from boolcast.cli.options import AsJson
-from boolcast.errors import UsageError
+from boolcast.cli.termination import ended_by_sigterm
 
 reproduce = typer.Typer(
     name="reproduce", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -28,18 +26,6 @@ _Output = Annotated[
 _Cores = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="How many runs at a time; all cores.")
 ]
-
-P = TypeVar("P", bound=StrEnum)
-
-
-def _parts(text: str, kind: type[P]) -> list[P]:
-    """The experiments that a list names, each once. Raises UsageError."""
-    names = [name.strip() for name in text.split(",")]
-    try:
-        parts = list(kind) if names == ["all"] else [kind(name) for name in names]
-    except ValueError:
-        raise UsageError(f"--part takes some of {', '.join(kind)}, or all, not {text!r}") from None
-    return list(dict.fromkeys(parts))
 
 
 @reproduce.callback()
@@ -101,17 +87,18 @@ def unsubscription(
     The four runs of x3 take five to seven minutes of processor time and over 1 GB each.
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
     from boolcast.cli import unsubscription_report  # noqa: PLC0415 - numba and rich
-    from boolcast.experiments.unsubscription import Part  # noqa: PLC0415 - as above
+    from boolcast.cli.reproduce_output import show  # noqa: PLC0415 - as above
 
-    holds = unsubscription_report.show(
-        _parts(part, Part),
-        scale=scale,
-        seed=seed,
-        output=output,
-        cores=cores,
-        as_json=as_json,
-    )
-    raise typer.Exit(ExitCode.FINE if holds else ExitCode.RESERVATIONS)
+    with ended_by_sigterm():
+        show(
+            unsubscription_report.REPRODUCTION,
+            part,
+            scale=scale,
+            seed=seed,
+            output=output,
+            cores=cores,
+            as_json=as_json,
+        )
 
 
 @reproduce.command()
@@ -152,17 +139,17 @@ def advertisements(
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
     with needing_spark():
         from boolcast.cli import advertisements_report  # noqa: PLC0415 - Spark, numba and rich
-    from boolcast.experiments.advertisements import Part  # noqa: PLC0415 - as above
+    from boolcast.cli.reproduce_output import show  # noqa: PLC0415 - as above
 
-    holds = advertisements_report.show(
-        _parts(part, Part),
+    show(
+        advertisements_report.REPRODUCTION,
+        part,
         scale=scale,
         seed=seed,
         output=output,
         cores=cores,
         as_json=as_json,
     )
-    raise typer.Exit(ExitCode.FINE if holds else ExitCode.RESERVATIONS)
 
 
 @reproduce.command()
@@ -201,14 +188,14 @@ def pruning(
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
     with needing_spark():
         from boolcast.cli import pruning_report  # noqa: PLC0415 - Spark, numba and rich
-    from boolcast.experiments.pruning_run import Part  # noqa: PLC0415 - as above
+    from boolcast.cli.reproduce_output import show  # noqa: PLC0415 - as above
 
-    holds = pruning_report.show(
-        _parts(part, Part),
+    show(
+        pruning_report.REPRODUCTION,
+        part,
         scale=scale,
         seed=seed,
         output=output,
         cores=cores,
         as_json=as_json,
     )
-    raise typer.Exit(ExitCode.FINE if holds else ExitCode.RESERVATIONS)

@@ -24,7 +24,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
     workload: Annotated[
         str,
         typer.Option(
-            "--workload", "-w", metavar="NAME", help="random, groups, auction or diverse."
+            "--workload", "-w", metavar="NAME", help="random, groups, auction, diverse or pairs."
         ),
     ] = "random",
     policy: Annotated[
@@ -34,7 +34,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
             "-p",
             metavar="NAME",
             help="flood, none, active, lazy, packing, incremental, incremental-packing, pruning, "
-            "replacement, pre-pruning, merging, random, or written out: "
+            "replacement, pre-pruning, merging, perfect-merging, imperfect-merging, random, or "
+            "written out: "
             "covering=lazy,unsubscription=packing.",
         ),
     ] = "random",
@@ -91,7 +92,9 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
 
     \b
       FOLDER/brokers.parquet   time, broker, queue, longest_queue, subscriptions,
-                               advertisements, forwarded, triggered, handled, pruned, merged
+                               advertisements, forwarded, triggered, handled, pruned, merged,
+                               pruned_from_advertisements, overlaps_asked, overlaps_found,
+                               overlaps_checked, overlaps_refuted
       FOLDER/links.parquet     time, sender, receiver, events, messages, packets, bytes
       FOLDER/delays.parquet    time and delay of each delivery, in seconds
 

@@ -16,7 +16,7 @@ from boolcast.cli.progress import shares
 from boolcast.cli.tables import QuietConsole, number, plain_table
 from boolcast.cli.termination import ended_by_sigterm
 from boolcast.errors import FileError
-from boolcast.simulation.metrics import Metrics, Summary
+from boolcast.simulation.metrics import Metrics, Overlaps, Summary
 from boolcast.simulation.plans import Links, Plan, draw
 from boolcast.simulation.runs import Outcome, Run, outcomes
 
@@ -114,7 +114,7 @@ def _write_table(report: Report) -> None:
     )
     _write_left_out(outcome.left_out)
     table = plain_table("", ["what"], ["figure"])
-    delays = summary.deliveries
+    delays, overlaps = summary.deliveries, summary.overlaps
     rows = {
         "deliveries": f"{delays.count:,}",
         "delay, mean / p50 / p99 (s)": " / ".join(
@@ -129,10 +129,22 @@ def _write_table(report: Report) -> None:
         "  of those wanted by nobody there": f"{summary.false_positives:,}",
         "predicates pruned or replaced": f"{summary.pruned:,}",
         "entries merged into others": f"{summary.merged:,}",
+        "predicates pruned from advertisements": f"{summary.pruned_from_advertisements:,}",
+        "overlaps asked for / found": f"{overlaps.asked:,} / {overlaps.found:,}",
+        "  of those of an index proven / refuted": _false_overlaps(overlaps),
     }
     for name, figure in rows.items():
         table.add_row(name, figure)
     QuietConsole(highlight=False).print(table)
+    for warning, brokers in summary.warnings.items():
+        write(f"! {', '.join(brokers)}: {warning}")
+
+
+def _false_overlaps(overlaps: Overlaps) -> str:
+    if overlaps.false_share is None:
+        return "–"
+    proven = overlaps.checked - overlaps.refuted
+    return f"{proven:,} / {overlaps.refuted:,} ({overlaps.false_share:.1%})"
 
 
 def _write_left_out(links: Links) -> None:

@@ -47,9 +47,11 @@ def stream(
       format = "json"               # any that Spark can stream: parquet, kafka, rate, ...
       path = "events/"
       schema = "id string, title string, price double"
+      # reader = "spark"            # for parquet, which workers read otherwise: see the guide
       # select = ["cast(value as string) as value", "concat(partition, '-', offset) as id"]
       [source.options]              # those of the format
       maxFilesPerTrigger = 100
+      # [source.fsspec]             # how workers reach Parquet files that are not on a disk
       [spark]
       master = "local[*,4]"         # all cores, a task tried 4 times; or spark://host:7077
       [spark.settings]

@@ -1,7 +1,7 @@
 """The configuration file of `boolcast stream`: what it may say, and what is wrong with it."""
 
 import re
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -12,13 +12,25 @@ Option = str | int | float | bool
 
 
 class SourceConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where events come from, in Spark's terms; `select` are SQL expressions over its columns."""
+    """Where events come from, in Spark's terms; `select` are SQL expressions over its columns.
+
+    `reader` says who reads Parquet files, and `fsspec` are options of workers that do.
+    """
 
     format: str
     path: str | None = None
     schema: str | None = None
     options: dict[str, Option] = {}
     select: tuple[str, ...] = ()
+    reader: Literal["workers", "spark"] | None = None
+    fsspec: dict[str, Any] = {}
+
+    @property
+    def is_read_by_workers(self) -> bool:
+        """True of Parquet files, unless Spark is asked for, or needed to select from them."""
+        if self.reader is not None:
+            return self.reader == "workers"
+        return self.format == "parquet" and not self.select
 
 
 class SparkConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,11 +62,26 @@ def read_configuration(path: str) -> Configuration:
         data = source.read_whole()
     decode = msgspec.json.decode if path.endswith(".json") else msgspec.toml.decode
     try:
-        return decode(data, type=Configuration)
+        configuration = decode(data, type=Configuration)
     except msgspec.ValidationError as error:
         raise FileError(_told(str(error)), path=source.name) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise FileError(f"cannot be read: {error}", path=source.name) from None
+    _check_reader(configuration.source, source.name)
+    return configuration
+
+
+def _check_reader(source: SourceConfiguration, name: str) -> None:
+    """What the workers read is Parquet files, as they are."""
+    if not source.is_read_by_workers:
+        return
+    if source.format != "parquet" or source.path is None:
+        problem = "workers read files of the format parquet, in a path"
+    elif source.select:
+        problem = "workers take the columns of files as they are: leave select out"
+    else:
+        return
+    raise FileError(f"source.reader: {problem}", path=name)
 
 
 def as_text(option: Option) -> str:

@@ -17,7 +17,7 @@ from boolcast.cli.stream_configuration import Configuration, as_text
 from boolcast.cli.stream_progress import BatchReport, Display, Lines, Terminal
 from boolcast.errors import FileError, StreamError
 from boolcast.model.schemas import Schema
-from boolcast.pipeline import MatchStream, match_stream
+from boolcast.pipeline import MatchStream, ParquetStream, match_stream, parquet_stream
 from boolcast.pipeline.matches import MEMORY
 
 _LOOK_SECONDS = 0.2
@@ -63,11 +63,22 @@ def _started(
     )
 
 
-def _source(spark: SparkSession, configuration: Configuration, file: str) -> DataFrame:
+def _source(
+    spark: SparkSession, configuration: Configuration, file: str
+) -> DataFrame | ParquetStream:
     source = configuration.source
+    options = {name: as_text(each) for name, each in source.options.items()}
     try:
-        reader = spark.readStream.format(source.format)
-        reader = reader.options(**{name: as_text(each) for name, each in source.options.items()})
+        if source.is_read_by_workers:
+            assert source.path is not None
+            return parquet_stream(
+                spark,
+                source.path,
+                schema=source.schema,
+                options=source.fsspec,
+                spark_options=options,
+            )
+        reader = spark.readStream.format(source.format).options(**options)
         if source.schema is not None:
             reader = reader.schema(source.schema)
         events = reader.load(source.path)

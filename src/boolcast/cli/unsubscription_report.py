@@ -5,9 +5,7 @@ from typing import Final
 from rich.console import Console
 
 from boolcast.cli.reproduce_output import Reproduction, Rows
-from boolcast.cli.reproduce_output import show as show_report
 from boolcast.cli.tables import number, plain_table
-from boolcast.cli.termination import ended_by_sigterm
 from boolcast.experiments.unsubscription import (
     FIGURES,
     Part,
@@ -17,29 +15,6 @@ from boolcast.experiments.unsubscription import (
     settings,
 )
 from boolcast.experiments.unsubscription_run import RunFigures
-
-
-def show(
-    parts: list[Part],
-    *,
-    scale: float,
-    seed: int,
-    output: str | None,
-    cores: int | None,
-    as_json: bool,
-) -> bool:
-    """Run the experiments and write; False if a check does not hold."""
-    chosen = settings(parts, scale=scale, seed=seed)
-    with ended_by_sigterm():
-        return show_report(
-            _REPRODUCTION,
-            chosen,
-            lambda folder: in_processes(cores),
-            scale=scale,
-            seed=seed,
-            output=output,
-            as_json=as_json,
-        )
 
 
 def _write_tables(made: Report, console: Console) -> None:
@@ -98,7 +73,10 @@ def _rows(made: Report) -> dict[str, Rows]:
     return {"brokers": brokers, "curves": curves}
 
 
-_REPRODUCTION: Final = Reproduction(
+REPRODUCTION: Final = Reproduction(
+    parts=Part,
+    settings=settings,
+    runner=lambda cores, folder: in_processes(cores),
     figures=FIGURES,
     report=report,
     tables=_write_tables,

@@ -15,7 +15,8 @@ subscriptions against advertisements, `advertisement_pruning` prunes these, and
 `advertisement_checks` holds the results against the paper.
 
 `pruning_run` has the experiments of P1: which runs there are. `pruning` is the one with one broker,
-`pruning_network` that with five, and `pruning_checks` holds the results against the paper.
+`pruning_network` that with five; `pruning_curves` are the results, and `pruning_checks` holds them
+against the paper.
 
 `reproduction` keeps the runs of all in a folder and runs only what is not there, `spread` hands
 them out by Spark, and `checks` says what a check is.

@@ -19,6 +19,7 @@ class EngineName(StrEnum):
 
     ACCESS = "access"
     COUNTING = "counting"
+    MBD = "mbd"
     SCAN = "scan"
 
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from boolcast.experiments.choices import EngineName, WorkloadName
 from boolcast.matching.access import Matcher
 from boolcast.matching.counting import CountingMatcher
+from boolcast.matching.mbd import MbdEngine
 from boolcast.matching.protocol import Engine
 from boolcast.matching.scan import ScanMatcher
 from boolcast.workloads import PRESETS, Auction, Diverse, Unselective, Workload
@@ -24,6 +25,7 @@ class Contender(NamedTuple):
 CONTENDERS: Final[Mapping[EngineName, Contender]] = {
     EngineName.ACCESS: Contender(Matcher, 1),
     EngineName.COUNTING: Contender(CountingMatcher, 20),
+    EngineName.MBD: Contender(MbdEngine, 4),
     EngineName.SCAN: Contender(ScanMatcher, 5_000),
 }
 

@@ -7,7 +7,7 @@ the rest is the same everywhere.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -15,6 +15,13 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from boolcast.experiments.one_core import median_seconds
+from boolcast.experiments.pruning_curves import (
+    SETTINGS,
+    Curve,
+    PruningCurve,
+    PruningPoint,
+    Setting,
+)
 from boolcast.filters.expressions import Filter, IsNull, conjunction
 from boolcast.matching.access import Matcher
 from boolcast.matching.counting import CountingMatcher
@@ -23,19 +30,8 @@ from boolcast.matching.protocol import Engine
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.selectivity_queue import SelectivityQueue
-from boolcast.optimising.stopping import Operations, cut_off
+from boolcast.optimising.stopping import Operations
 from boolcast.workloads import PRESETS, Auction
-from boolcast.workloads.classes import SubscriptionClass
-
-Setting = Literal["1", "2", "3", "1-3"]
-
-SETTINGS: Final[Mapping[Setting, tuple[SubscriptionClass, ...]]] = {
-    "1": ("S1",),
-    "2": ("S2",),
-    "3": ("S3",),
-    "1-3": ("S1", "S2", "S3"),
-}
-"""The classes of subscriptions in each of P1's settings."""
 
 OPERATIONS: Final[Mapping[str, int]] = {"S1": 4, "S2": 8, "S3": 3}
 """How many prunings exhaust a subscription of each class (P1-T8)."""
@@ -95,83 +91,6 @@ class PruningExperiment(msgspec.Struct, frozen=True, kw_only=True):
             OPERATIONS[auction.subscription_class(row)] for row in range(self.subscriptions)
         )
         return [*(round(total * step / self.steps) for step in range(self.steps)), None]
-
-
-class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """What is there after so many prunings: so many predicates, counted as often as they occur.
-
-    Times are those of the counting engine for an event.
-    """
-
-    operations: int
-    predicates: int
-    counting_microseconds: float | None = None
-
-    @property
-    def passing(self) -> int:
-        """What pruning lets grow."""
-        raise NotImplementedError
-
-
-class PruningPoint(Point, frozen=True, kw_only=True):
-    """A table, and what events meet in it.
-
-    `matching` of the events match one subscription at least. `associations`, `candidates` and
-    `leaves` are those of `matching.counting.Work`.
-    """
-
-    matching: int = 0
-    associations: float = 0.0
-    candidates: float = 0.0
-    leaves: float = 0.0
-    access_microseconds: float | None = None
-
-    @property
-    def passing(self) -> int:
-        return self.matching
-
-    @property
-    def work(self) -> float:
-        """Associations touched and leaves of trees to look at, an event."""
-        return self.associations + self.leaves
-
-
-P = TypeVar("P", bound=Point)
-
-
-class Curve(msgspec.Struct, Generic[P], frozen=True, kw_only=True):
-    """One setting, from whole tables to exhausted ones."""
-
-    setting: Setting
-    subscriptions: int
-    events: int
-    points: tuple[P, ...]
-
-    @property
-    def cut_off(self) -> P:
-        """The point of the greatest gain (P1-X1)."""
-        return self.points[cut_off([point.passing for point in self.points])]
-
-    def proportion(self, point: P) -> float:
-        """Prunings done of all possible ones: the abscissa of the paper's figures."""
-        return point.operations / max(self.points[-1].operations, 1)
-
-    def relief(self, point: P) -> float:
-        """Predicates removed of all that can be."""
-        whole, least = self.points[0].predicates, self.points[-1].predicates
-        return (whole - point.predicates) / max(whole - least, 1)
-
-    def growth(self, point: P) -> float:
-        """How often an event passes only because of pruning, of all events."""
-        return (point.passing - self.points[0].passing) / self.events
-
-    def saving(self, point: P) -> float | None:
-        """By which share the counting engine takes less time for an event."""
-        whole, now = self.points[0].counting_microseconds, point.counting_microseconds
-        return None if whole is None or now is None else 1 - now / whole
-
-
-PruningCurve = Curve[PruningPoint]
 
 
 def pruning_auction(setting: Setting, subscriptions: int, seed: int) -> Auction:

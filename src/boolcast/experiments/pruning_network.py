@@ -16,7 +16,8 @@ from itertools import pairwise
 from time import process_time
 from typing import Final
 
-from boolcast.experiments.pruning import Curve, Point, PruningExperiment, learnt_selectivities
+from boolcast.experiments.pruning import PruningExperiment, learnt_selectivities
+from boolcast.experiments.pruning_curves import Curve, NetworkCurve, NetworkPoint
 from boolcast.filters.expressions import TRUE, Filter, Node
 from boolcast.matching.counting import CountingMatcher
 from boolcast.model.events import Event
@@ -37,28 +38,6 @@ from boolcast.workloads import Auction
 BROKERS: Final = 5
 
 _PUBLISHER: Final = ClientId("publisher")
-
-
-class NetworkPoint(Point, frozen=True, kw_only=True):
-    """The brokers after some of all possible prunings of their subscriptions.
-
-    `predicates` are those of all entries of neighbours at all brokers. `links` says how many
-    events crossed each link, in both directions, from one end of the line to the other.
-    `matched` events were shown to a match engine.
-    """
-
-    deliveries: int
-    are_deliveries_the_same: bool
-    links: tuple[int, ...]
-    matched: int
-
-    @property
-    def passing(self) -> int:
-        """How often an event crossed a link."""
-        return sum(self.links)
-
-
-NetworkCurve = Curve[NetworkPoint]
 
 
 def network_curve(experiment: PruningExperiment) -> NetworkCurve:

@@ -13,18 +13,19 @@ from typing import Final
 import msgspec
 
 from boolcast.experiments.checks import Check
-from boolcast.experiments.pruning import (
+from boolcast.experiments.pruning import PruningExperiment, pruning_points
+from boolcast.experiments.pruning_checks import checks
+from boolcast.experiments.pruning_curves import (
     SETTINGS,
     Curve,
+    NetworkCurve,
+    NetworkPoint,
     P,
     PruningCurve,
-    PruningExperiment,
     PruningPoint,
     Setting,
-    pruning_points,
 )
-from boolcast.experiments.pruning_checks import checks
-from boolcast.experiments.pruning_network import NetworkCurve, NetworkPoint, network_curve
+from boolcast.experiments.pruning_network import network_curve
 
 
 class Part(StrEnum):

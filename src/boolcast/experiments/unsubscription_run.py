@@ -308,4 +308,4 @@ def _wasted(metrics: Metrics, groups: Groups) -> NDArray[np.int64]:
     hops = metrics.wasted_hops()
     numbers = np.arange(first, len(groups.event_groups))
     gone = numbers[groups.event_groups[first:] < load.unsubscriptions]
-    return np.array([hops[PublicationId(str(number))] for number in gone.tolist()], np.int64)
+    return np.array([hops[PublicationId(f"e{number}")] for number in gone.tolist()], np.int64)

@@ -1,35 +1,29 @@
 """The load of P4-X1: large subscriptions that cover many small ones, and events for all of them.
 
-A *root* is `group = g`; its *children* are `group = g and x between l and l + w`, all of the same
-width, so that none covers another. Events are uniform over groups and `x`. How many children an
-event meets decides everything: with many, what a root attracted is wanted by others anyway.
+Roots and children are those of `simulation.groups`. Events are uniform over groups and `x`. How
+many children an event meets decides everything: with many, what a root attracted is wanted by
+others anyway.
 """
 
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.filters.expressions import TRUE, And, Between, Comparison, Node
+from boolcast.filters.expressions import Node
 from boolcast.model.events import Event
-from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
-from boolcast.routing.stimuli import (
-    ClientAdvertises,
-    ClientPublishes,
-    ClientSubscribes,
-    ClientUnsubscribes,
-)
+from boolcast.model.identifiers import BrokerId, ClientId
+from boolcast.routing.stimuli import ClientSubscribes, ClientUnsubscribes
 from boolcast.routing.topology import Topology
 from boolcast.simulation.clients import Request
+from boolcast.simulation.groups import RANGE, child, root
 from boolcast.simulation.histories import Action
+from boolcast.simulation.scenarios import publications, publishers
 from boolcast.simulation.topologies import PUBLISHER_EDGES, edges, paper_49
 
 Placement = Literal["scattered", "clustered"]
-
-RANGE: Final = 1_000_000
-"""How many values `x` has."""
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,16 +108,14 @@ class Groups:
 
     def filter_of(self, number: int) -> Node:
         """What a subscription asks for."""
-        group = Comparison("group", "=", self.group_of(number))
+        group = self.group_of(number)
         if self.is_root(number):
-            return group
-        low = int(self.lows[number - self.load.roots])
-        return And((group, Between("x", low, low + self.width - 1)))
+            return root(group)
+        return child(group, int(self.lows[number - self.load.roots]), self.width)
 
     def beginning(self) -> Iterator[tuple[BrokerId, Request]]:
         """What is there when the clock starts: publishers, and subscriptions in random order."""
-        for broker in self.publishing:
-            yield broker, ClientAdvertises(ClientId("publisher"), "all", TRUE)
+        yield from publishers(self.publishing)
         for number in self.order:
             name = str(number)
             request = ClientSubscribes(ClientId(f"c{name}"), name, self.filter_of(number))
@@ -132,12 +124,8 @@ class Groups:
     def publications(self) -> Iterator[Action]:
         """An event every so often, from one publisher after the other."""
         rows = zip(self.event_groups.tolist(), self.event_values.tolist(), strict=True)
-        for number, (group, value) in enumerate(rows):
-            at = number * self.load.interval_ms / 1_000
-            broker = self.publishing[number % len(self.publishing)]
-            publication = PublicationId(str(number))
-            event = Event(group=group, x=value)
-            yield Action(at, broker, ClientPublishes(ClientId("publisher"), publication, event))
+        events = (Event(group=group, x=value) for group, value in rows)
+        return publications(self.load, self.publishing, events)
 
     def removals(self) -> Iterator[Action]:
         """The first roots go, one after the other."""

@@ -33,7 +33,7 @@ def decode(
     try:
         plain = msgspec.json.decode(data)
         # Before the predicates are made, because to make one may be costly (`matches`).
-        _check_size(plain, limits)
+        check_size(plain, limits)
         node: Node = msgspec.convert(plain, Node)
     except RecursionError:
         raise limits.error("depth") from None
@@ -47,7 +47,7 @@ def decode(
     return node
 
 
-def _check_size(root: object, limits: Limits) -> None:
+def check_size(root: object, limits: Limits) -> None:
     """Raise where a limit other than that on depth is passed, whatever the tree may be."""
     text = predicates = regexes = 0
     waiting = [root]

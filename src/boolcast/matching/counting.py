@@ -14,29 +14,18 @@ This is what the access engine is measured against, and where selectivities are 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final, NamedTuple, assert_never, cast
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from boolcast.algebra.cuts import MISSING, Cut, Cuts
+from boolcast.algebra.cuts import MISSING, Cuts
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.evaluation import STRING_TESTS, truth
-from boolcast.filters.expressions import (
-    AttributeComparison,
-    Filter,
-    Leaf,
-    Like,
-    Matches,
-    StringTest,
-)
-from boolcast.filters.patterns import LikePattern
-from boolcast.filters.regexes import compile_regex
+from boolcast.filters.expressions import Filter, Leaf, Residual
 from boolcast.matching.forests import Forest, associations, jump_code, minimum_count
 from boolcast.matching.kernels.counting import (
     Encoded,
-    Indexes,
     Output,
     Scratch,
     Trees,
@@ -44,8 +33,8 @@ from boolcast.matching.kernels.counting import (
     match_events,
 )
 from boolcast.matching.numbering import numbered_events
+from boolcast.matching.predicate_indexes import PredicateTests, posted, space_of
 from boolcast.matching.protocol import MATCHES, Events
-from boolcast.matching.ranks import RankSpace
 from boolcast.matching.register import BATCH_MATCHES, Snapshot, Subscriptions
 from boolcast.matching.selectivity_counters import SelectivityCounters
 from boolcast.model.events import Event
@@ -163,7 +152,7 @@ class CountingIndex:
             np.empty(count, dtype=np.uint32),
             np.empty(slots + 1, dtype=np.uint32),
         )
-        capacity = max(slots, BATCH_MATCHES)
+        capacity = slots + BATCH_MATCHES
         self._output = Output(np.empty(capacity, np.int64), np.empty(capacity, np.uint32))
 
     def matches(
@@ -223,19 +212,15 @@ class PredicateIndexes:
 
     def __init__(self, leaves: Sequence[Leaf]) -> None:
         sets: dict[str, dict[int, Cuts]] = {}
-        self._patterns: dict[str, list[tuple[int, Callable[[str], bool]]]] = {}
-        self._comparisons: dict[str, list[tuple[int, AttributeComparison]]] = {}
+        tested: list[tuple[int, Leaf]] = []
         for number, leaf in enumerate(leaves):
-            name = leaf.attribute
-            if isinstance(leaf, AttributeComparison):
-                self._comparisons.setdefault(name, []).append((number, leaf))
-            elif isinstance(leaf, Matches) or meaning(leaf).inside.literals:
-                test = _test(cast("Like | StringTest | Matches", leaf))
-                self._patterns.setdefault(name, []).append((number, test))
+            if isinstance(leaf, Residual) or meaning(leaf).inside.literals:
+                tested.append((number, leaf))
             else:
-                sets.setdefault(name, {})[number] = meaning(leaf).inside.cuts
+                sets.setdefault(leaf.attribute, {})[number] = meaning(leaf).inside.cuts
+        self._tests = PredicateTests(tested)
         self._spaces = {
-            name: (place, _space(rows)) for place, (name, rows) in enumerate(sets.items())
+            name: (place, space_of(rows)) for place, (name, rows) in enumerate(sets.items())
         }
         # Attributes whose absence fulfils a predicate: `is null`.
         self._awaited = [
@@ -243,7 +228,7 @@ class PredicateIndexes:
             for name, rows in sets.items()
             if any(cuts[:1] == ((MISSING,),) for cuts in rows.values())
         ]
-        self.arrays = _posted([(self._spaces[name][1], rows) for name, rows in sets.items()])
+        self.arrays = posted([(self._spaces[name][1], rows) for name, rows in sets.items()])
 
     def encode(self, events: Sequence[Event]) -> Encoded:
         """For each event its attributes and their ranks, and the tested predicates that hold."""
@@ -252,17 +237,13 @@ class PredicateIndexes:
         starts = [0]
         holding: list[int] = []
         holding_starts = [0]
-        spaces, patterns, comparisons = self._spaces, self._patterns, self._comparisons
+        spaces, tests = self._spaces, self._tests
         for event in events:
             for name, value in event.items():
                 if (known := spaces.get(name)) is not None:
                     attributes.append(known[0])
                     ranks.append(known[1].rank(value))
-                if type(value) is str:
-                    holding += [number for number, test in patterns.get(name, ()) if test(value)]
-                for number, comparison in comparisons.get(name, ()):
-                    if truth(comparison, event):
-                        holding.append(number)
+            holding += tests.holding(event)
             for name, place, space in self._awaited:
                 if name not in event:
                     attributes.append(place)
@@ -276,73 +257,3 @@ class PredicateIndexes:
             np.array(holding_starts, dtype=np.uint64),
             np.array(holding, dtype=np.uint32),
         )
-
-
-def _test(leaf: Like | StringTest | Matches) -> Callable[[str], bool]:
-    """The predicate as a test of strings."""
-    fits = _fitting(leaf)
-    return (lambda text: not fits(text)) if leaf.negated else fits
-
-
-def _fitting(leaf: Like | StringTest | Matches) -> Callable[[str], bool]:
-    """The same without its negation; a pattern is compiled here and once."""
-    match leaf:
-        case Like(_, pattern, escape, _):
-            return LikePattern.parse(pattern, escape).matches
-        case StringTest(_, function, operand, _):
-            compare = STRING_TESTS[function]
-            return lambda text: compare(text, operand)
-        case Matches(_, pattern, _):
-            search = compile_regex(pattern).search
-            return lambda text: search(text) is not None
-        case _:
-            assert_never(leaf)
-
-
-def _space(rows: Mapping[int, Cuts]) -> RankSpace:
-    cuts: set[Cut] = set()
-    return RankSpace.of_cuts(cuts.union(*rows.values()))
-
-
-def _posted(indexes: Sequence[tuple[RankSpace, Mapping[int, Cuts]]]) -> Indexes:
-    """Every interval at the nodes that make it up: from both ends inwards, level by level."""
-    masks = np.zeros(len(indexes), dtype=np.uint32)
-    bases = np.zeros((len(indexes), _LEVELS), dtype=np.uint64)
-    size = 0
-    keys = [np.zeros(0, dtype=np.int64)]
-    predicates = [np.zeros(0, dtype=np.int64)]
-    for attribute, (space, rows) in enumerate(indexes):
-        numbers, low, high = _intervals(space, rows)
-        level = 0
-        while len(numbers):
-            odd_low, odd_high = low & 1 == 1, high & 1 == 1
-            if odd_low.any() or odd_high.any():
-                masks[attribute] |= np.uint32(1 << level)
-                bases[attribute, level] = size
-                keys += [size + low[odd_low], size + high[odd_high] - 1]
-                predicates += [numbers[odd_low], numbers[odd_high]]
-                size += (space.size >> level) + 1
-            low, high = (low + 1) >> 1, high >> 1
-            level += 1
-            remaining = low < high
-            numbers, low, high = numbers[remaining], low[remaining], high[remaining]
-    key = np.concatenate(keys)
-    order = np.argsort(key, kind="stable")
-    starts = np.searchsorted(key[order], np.arange(size + 1))
-    posted = np.concatenate(predicates)[order]
-    return Indexes(masks, bases, starts.astype(np.uint64), posted.astype(np.uint32))
-
-
-def _intervals(
-    space: RankSpace, rows: Mapping[int, Cuts]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Every interval of every set: the predicate's number, its first rank, the one behind it."""
-    numbers: list[int] = []
-    bounds: list[int] = []
-    for number, cuts in rows.items():
-        bounds += [space.place[cut] for cut in cuts]
-        if len(cuts) % 2:
-            bounds.append(space.size)
-        numbers += [number] * ((len(cuts) + 1) // 2)
-    ends = np.array(bounds, dtype=np.int64).reshape(-1, 2)
-    return np.array(numbers, dtype=np.int64), ends[:, 0], ends[:, 1]

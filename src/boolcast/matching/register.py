@@ -19,6 +19,15 @@ BATCH_MATCHES: Final = 65_536
 """How many matches a record batch holds at most."""
 
 
+def checked_filter(subscription: str, filter: Filter | str) -> Filter:
+    """The filter as a tree. Raises FilterError, or SubscriptionIdError if the id is none."""
+    check_subscription_id(subscription)
+    if isinstance(filter, str):
+        return parse(filter)
+    check_limits(filter, DEFAULT_LIMITS)
+    return filter
+
+
 class Subscriptions:
     """Which ids hold which filter; equal filters are one. Iterates over the filters."""
 
@@ -31,12 +40,7 @@ class Subscriptions:
 
         Raises FilterError or SubscriptionIdError, and then changes nothing.
         """
-        check_subscription_id(subscription)
-        if isinstance(filter, str):
-            parsed = parse(filter)
-        else:
-            check_limits(filter, DEFAULT_LIMITS)
-            parsed = filter
+        parsed = checked_filter(subscription, filter)
         if subscription in self._filters:
             self.remove(subscription)
         holders = self._holders.setdefault(parsed, {})

@@ -11,5 +11,12 @@ leaves, from statistics, and says where it had to guess (`distributions` reads v
 move on and `stopping` for when to stop. Of subscriptions that is the `selectivity_queue`; of
 advertisements the `advertisement_queue`, which goes by `ranks`: how much each rules out.
 `pre_pruning` prunes one filter before it is sent. `replacement` puts covering predicates in the
-place of rare ones. `mergers` makes one entry out of several, and takes it apart again.
+place of rare ones.
+
+`mergers` makes one entry out of several by pruning, and takes any merger apart again. The other
+way is by rules: `merging_rules` says which predicate may stand for two, `merging_groups` what
+becomes of conjunctions that differ in one predicate only (the one on top of an
+`attribute_order`), `merging_by_rules` finds such groups among many. `degrees` says how imperfect
+a merger is, by the `chances` of values, on conjunctions as `boxes`. `merged_tables` is what
+covering and merging leave of one broker's table, for experiments.
 """

@@ -6,10 +6,10 @@ evenly, its distinct values as equally frequent.
 """
 
 from boolcast.algebra import cuts as ordered
-from boolcast.algebra.cuts import Cut
+from boolcast.algebra.cuts import Cut, Cuts
 from boolcast.algebra.value_sets import meaning
 from boolcast.filters.expressions import IsNull, Leaf
-from boolcast.model.statistics import Statistics, ValueBin
+from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
 
 
 def share_by_values(predicate: Leaf, statistics: Statistics) -> float | None:
@@ -26,13 +26,36 @@ def share_by_values(predicate: Leaf, statistics: Statistics) -> float | None:
     variable, inside, _ = meaning(predicate)
     if variable.is_residual or inside.literals:
         return None
-    intervals = ordered.intervals(inside.cuts)
-    events = sum(
+    return min(_events_in_bins(known, inside.cuts) / statistics.events, 1.0)
+
+
+def share_of_values(attribute: str, cuts: Cuts, statistics: Statistics) -> float | None:
+    """The share of events with a value in the set, or without one if *missing* is in it.
+
+    None where the values of the attribute are unknown. Values that are in no bin, NaN and
+    infinities, are counted where the set has all of their kind.
+    """
+    known = statistics.attributes.get(attribute)
+    if known is None or statistics.events == 0:
+        return None
+    events = _events_in_bins(known, cuts)
+    for kind, count in known.kinds.items():
+        rank = ordered.RANKS[kind]
+        whole = ((rank,), (rank + 1,))
+        if ordered.intersect(cuts, whole) == whole:
+            events += count - sum(each.events for each in known.bins.get(kind, ()))
+    if cuts and cuts[0] == (ordered.MISSING,):
+        events += statistics.events - known.events
+    return min(events / statistics.events, 1.0)
+
+
+def _events_in_bins(known: AttributeStatistics, cuts: Cuts) -> float:
+    intervals = ordered.intervals(cuts)
+    return sum(
         each.events * _share_of_bin(each, intervals)
         for bins in known.bins.values()
         for each in bins
     )
-    return min(events / statistics.events, 1.0)
 
 
 def _share_of_bin(values: ValueBin, intervals: list[tuple[Cut, Cut]]) -> float:

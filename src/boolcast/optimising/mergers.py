@@ -133,9 +133,11 @@ class Mergers:
         """Put a merger in the place of its constituents, and of the mergers that held them.
 
         Of those, all constituents must be in the new one: none may be left without a merger
-        that stands for it.
+        that stands for it. Under the id of one of those it has the same filter, and so is told
+        already: it only stands for more.
         """
-        assert merger.id not in self._mergers, "an id of a merger is never used again"
+        same = self._mergers.get(merger.id)
+        assert same is None or same.filter == merger.filter, "an id stands for one filter"
         former = dict.fromkeys(
             self._merged_into[each] for each in merger.constituents if each in self._merged_into
         )
@@ -151,7 +153,10 @@ class Mergers:
             self._forget(identifier)
         self._mergers[merger.id] = merger
         self._merged_into.update(dict.fromkeys(merger.constituents, merger.id))
-        return Exchange(forward={merger.id: merger.filter}, withdraw=(*former, *alone))
+        return Exchange(
+            forward={merger.id: merger.filter} if same is None else {},
+            withdraw=(*(each for each in former if each != merger.id), *alone),
+        )
 
     def unsubscribe(self, subscription: SubscriptionId) -> Exchange:
         """A constituent is gone: its merger is cancelled, the others are told again (P2-B12).

@@ -11,7 +11,7 @@ prunes blindly, so `Knowledge` says how each predicate came to its share.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple, cast, get_args
 
 import msgspec
@@ -37,6 +37,9 @@ UNKNOWN_SHARE: Final = 0.5
 
 _EXAMPLES: Final = 5
 """How many predicates `Knowledge` names."""
+
+REMEMBERED: Final = 100_000
+"""Of how many predicates the share is kept at most, of which it can be told again any time."""
 
 # Statistics hold predicates that were read within limits once, in canonical writing.
 _LIMITS: Final = Limits(text=2**30, predicates=2**20, values=2**20, regexes=2**20)
@@ -88,7 +91,7 @@ class _Known(NamedTuple):
 
 
 class Selectivities:
-    """The share of events that satisfy each predicate; what is asked for is remembered.
+    """The share of events that satisfy each predicate; much of what is asked for is remembered.
 
     Raises StatisticsError if the statistics contradict themselves.
     """
@@ -101,6 +104,11 @@ class Selectivities:
         self._least = 0.5 / max(statistics.events, 1)
         self._known: dict[Leaf, _Known] = {}
         self._neighbours: Neighbours | None = None
+
+    @property
+    def statistics(self) -> Statistics:
+        """What all is known from."""
+        return self._statistics
 
     def estimate(self, predicate: Leaf) -> Estimate:
         """The share as an estimate, which is known exactly."""
@@ -138,6 +146,9 @@ class Selectivities:
     def _look_up(self, predicate: Leaf) -> _Known:
         known = self._known.get(predicate)
         if known is None:
+            if len(self._known) >= REMEMBERED:
+                # Whoever still asks is told again; a broker's predicates come and go.
+                self._known.clear()
             known = self._known[predicate] = self._learn(canonical_predicate(predicate))
         return known
 
@@ -166,12 +177,9 @@ class Neighbours:
 
     def __init__(self, statistics: Statistics) -> None:
         self._families: dict[tuple[object, ...], list[tuple[bytes, float, float]]] = {}
-        for text in statistics.predicates:
-            share = statistics.selectivity(text)
-            if share is not None:
-                leaf = _read(text)
-                key, place = _place(leaf)
-                self._families.setdefault(_family(leaf), []).append((key, place, share))
+        for leaf, share in counted_predicates(statistics):
+            key, place = _place(leaf)
+            self._families.setdefault(_family(leaf), []).append((key, place, share))
         for rows in self._families.values():
             rows.sort()
 
@@ -189,6 +197,14 @@ class Neighbours:
         (_, low, low_share), (_, high, high_share) = rows[above - 1 : above + 1]
         weight = (place - low) / (high - low) if low < high else 0.5
         return low_share + weight * (high_share - low_share)
+
+
+def counted_predicates(statistics: Statistics) -> Iterator[tuple[Leaf, float]]:
+    """The predicates that were counted, and their shares. Raises StatisticsError."""
+    for text in statistics.predicates:
+        share = statistics.selectivity(text)
+        if share is not None:
+            yield _read(text), share
 
 
 def _family(predicate: Leaf) -> tuple[object, ...]:

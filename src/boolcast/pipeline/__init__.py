@@ -11,7 +11,9 @@ Python, `readings` makes events of them there, `visits` matches them with segmen
 
 `streaming` matches streams, and `claims` says which output and checkpoint belong to one.
 `serving` chooses the version of the index for each batch, `delivery` is what its tasks do,
-`ledger` makes it exactly once, `results` reads what came of it.
+`ledger` makes it exactly once, `results` reads what came of it. `parquet_streaming` makes
+streams of files, which `file_events` reads in the tasks, whatever columns each of them has;
+`event_ids` sees to their ids.
 
 `statistics` learns from history and subscriptions: values are counted and put into bins in
 `distributions`, predicates counted by the engine in `selectivities`, attributes of filters in
@@ -31,6 +33,7 @@ from boolcast.pipeline.backtest import Backtest, backtest
 from boolcast.pipeline.indexing import IndexReport, apply_changes, build_index
 from boolcast.pipeline.matches import count_matches, match, match_rejects, match_with_rejects
 from boolcast.pipeline.parquet_reading import ParquetFiles, parquet_files
+from boolcast.pipeline.parquet_streaming import ParquetStream, parquet_stream
 from boolcast.pipeline.results import collect, read_batches, read_dead_letters, read_matches
 from boolcast.pipeline.sessions import session
 from boolcast.pipeline.statistics import write_statistics
@@ -42,6 +45,7 @@ __all__ = [
     "IndexReport",
     "MatchStream",
     "ParquetFiles",
+    "ParquetStream",
     "apply_changes",
     "backtest",
     "build_index",
@@ -52,6 +56,7 @@ __all__ = [
     "match_stream",
     "match_with_rejects",
     "parquet_files",
+    "parquet_stream",
     "read_batches",
     "read_dead_letters",
     "read_matches",

@@ -5,7 +5,8 @@ one event id and one form. So the first start writes down what belongs together,
 that differ are refused, before anything is mixed up.
 """
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 import msgspec
 from pyspark.sql import DataFrame
@@ -14,8 +15,11 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from boolcast.errors import StreamError, UsageError
 from boolcast.matching.store import Store
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.ledger import Identity, Ledger, checkpoint_name
-from boolcast.pipeline.matches import FORMS, form_of, id_field, planned
+from boolcast.pipeline.frames import type_of
+from boolcast.pipeline.ledger import Identity, Ledger, Reader, checkpoint_name
+from boolcast.pipeline.matches import FORMS, form_of, id_of_type, planned
+from boolcast.pipeline.parquet_streaming import ParquetStream
+from boolcast.pipeline.travel import Planned
 from boolcast.pipeline.visits import Form, Visit
 
 _TAKEN: Final = ("subscription", "subscriptions", "version", "batch", "event", "error")
@@ -32,8 +36,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     form: Form
     memory: int
 
-    def plan(self, events: DataFrame, version: int) -> tuple[DataFrame, Visit]:
-        """What travels to the tasks, and what they do with it, with this version."""
+    def plan(self, events: Planned, version: int) -> tuple[DataFrame, Visit]:
+        """What travels to the tasks, and what they do with it, with this verified version."""
         return planned(
             events,
             self.store,
@@ -42,33 +46,63 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             json=self.json,
             schema=self.schema,
             memory=self.memory,
+            is_verified=True,
         )
 
 
-def check_columns(events: DataFrame, settings: Settings, version: int) -> None:
-    """Raise UsageError if the events are no stream, or lack what the settings name."""
+class StreamSource(NamedTuple):
+    """Where a stream has its events from.
+
+    `frame` is what Spark streams: the events, or files that the workers read. `events` says what
+    is known of them beforehand, and `planned` makes of a batch what `planned` takes.
+    """
+
+    frame: DataFrame
+    events: StructType
+    reader: Reader
+    planned: Callable[[DataFrame], Planned]
+
+
+def source_of(events: DataFrame | ParquetStream, event_id: str, ledger: Ledger) -> StreamSource:
+    """The source that events are. Raises UsageError if they are no stream or lack the id."""
+    if isinstance(events, ParquetStream):
+        known = ledger.identity()
+        before = None if known is None else _schema(known.events)
+        columns = events.columns(event_id, before)
+        typed = events._replace(schema=columns)
+        return StreamSource(
+            events.frame, columns, "workers", lambda frame: typed._replace(frame=frame)
+        )
     if not events.isStreaming:
         raise UsageError(
             "match_stream takes a stream (spark.readStream); match is for what is there at once"
         )
+    # Also finds out if there are two columns of the name.
+    type_of(events, event_id)
+    return StreamSource(events, events.schema, "spark", lambda frame: frame)
+
+
+def check_columns(source: StreamSource, settings: Settings, version: int) -> None:
+    """Raise UsageError if the events lack what the settings name, or the id has a taken name."""
     form_of(settings.form)
-    id_field(events, settings.event_id, _TAKEN)
-    settings.plan(events, version)
+    id_of_type(settings.event_id, source.events[settings.event_id].dataType, _TAKEN)
+    settings.plan(source.planned(source.frame), version)
 
 
-def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: Store) -> bool:
+def claim(ledger: Ledger, source: StreamSource, settings: Settings, checkpoint: Store) -> bool:
     """Take the output for this stream; True if it was nobody's. StreamError if it is another's."""
-    matches, dead_letters = _tables(events[settings.event_id], settings.form)
+    matches, dead_letters = _tables(source.events[settings.event_id], settings.form)
     wanted = Identity(
         checkpoint=checkpoint_name(checkpoint),
         index=str(settings.store),
         event_id=settings.event_id,
         json=settings.json,
         form=settings.form,
-        events=events.json(),
+        events=source.events.json(),
         matches=matches.json(),
         dead_letters=dead_letters.json(),
         schema=settings.schema,
+        reader=source.reader,
     )
     known, is_new = ledger.claim(wanted)
     if known.checkpoint != wanted.checkpoint:
@@ -82,6 +116,7 @@ def claim(ledger: Ledger, events: StructType, settings: Settings, checkpoint: St
         (known.event_id, wanted.event_id, "event id"),
         (known.json, wanted.json, "JSON column"),
         (known.form, wanted.form, "form"),
+        (known.reader, wanted.reader, "reader"),
     ):
         if was != now:
             raise _changed(f"the {noun} of the stream", was or "none", now or "none")

@@ -6,7 +6,7 @@ JVM, and a file counts only if the driver hears of it: what a failed or doubled 
 nowhere listed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO
 from typing import Final
 
@@ -14,8 +14,10 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from boolcast.matching.store import Store
+from boolcast.pipeline.file_events import Portion, Unreadable
 from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, file_names, unwritable
 from boolcast.pipeline.matches import FORMS
 from boolcast.pipeline.readings import read, readable
@@ -40,7 +42,8 @@ _REPORT: Final = pa.schema(
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """The work of all tasks of one batch, for `mapInArrow`; gives rows as in `REPORT`.
 
-    Takes what `matches.planned` selects: the event's id, then its attributes or its JSON.
+    Takes what `matches.planned` selects: the event's id, then its attributes or its JSON; or
+    the paths of files.
     """
 
     visit: Visit
@@ -71,7 +74,10 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Named:
-    """The events that have an id; those without are dead letters. `events` counts all."""
+    """The events that have an id; those without are dead letters. `events` counts all.
+
+    What cannot be read of a file counts as one.
+    """
 
     def __init__(
         self, batches: Iterable[pa.RecordBatch], visit: Visit, dead_letters: "_Table"
@@ -82,25 +88,51 @@ class _Named:
         self._dead_letters = dead_letters
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        for batch in self._batches:
-            self.events += batch.num_rows
-            if batch.column(0).null_count:
-                nameless = batch.filter(batch.column(0).is_null())
-                self._dead_letters.add(self._letters(nameless))
-                yield batch.filter(batch.column(0).is_valid())
+        for portion in self._portions():
+            if isinstance(portion, Unreadable):
+                self.events += 1
+                self._dead_letters.add(self._letter(portion.reason))
+                continue
+            events, problems = portion
+            self.events += events.num_rows
+            nameless = np.flatnonzero(events.column(0).is_null())
+            if len(nameless):
+                self._dead_letters.add(self._letters(events, nameless, problems))
+                yield events.filter(events.column(0).is_valid())
             else:
-                yield batch
+                yield events
 
-    def _letters(self, events: pa.RecordBatch) -> pa.RecordBatch:
-        # An id is often taken from the event itself: if that is malformed, it is the reason.
-        found = read(events, self._visit.source)
+    def _portions(self) -> Iterator[Portion | Unreadable]:
+        files = self._visit.source.new_files
+        if files is not None:
+            return files.read(self._batches)
+        return (Portion(batch, {}) for batch in self._batches)
+
+    def _letter(self, reason: str) -> pa.RecordBatch:
+        files = self._visit.source.new_files
+        assert files is not None, "rows are always readable"
         return pa.RecordBatch.from_pydict(
             {
-                self._visit.id_name: events.column(0),
-                "event": pa.nulls(len(events), pa.string())
+                self._visit.id_name: pa.nulls(1, files.event_id.type_),
+                "event": pa.nulls(1, pa.string()),
+                "error": [reason],
+            }
+        )
+
+    def _letters(
+        self, events: pa.RecordBatch, rows: NDArray[np.int64], problems: Mapping[int, str]
+    ) -> pa.RecordBatch:
+        # An id is often taken from the event itself: if that is malformed, it is the reason.
+        nameless = events.take(pa.array(rows))
+        found = read(nameless, self._visit.source)
+        reasons = (problems.get(row, NO_ID) for row in rows.tolist())
+        return pa.RecordBatch.from_pydict(
+            {
+                self._visit.id_name: nameless.column(0),
+                "event": pa.nulls(len(rows), pa.string())
                 if found.texts is None
                 else readable(found.texts),
-                "error": [found.problems.get(row, NO_ID) for row in range(len(events))],
+                "error": [found.problems.get(row, each) for row, each in enumerate(reasons)],
             }
         )
 

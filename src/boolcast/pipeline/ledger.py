@@ -26,7 +26,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 import msgspec
 
@@ -43,6 +43,7 @@ _CHECKPOINT_IDENTITY: Final = "boolcast.json"
 _BATCH: Final = re.compile(r"batches/(\d{8,})\.json")
 _PIN: Final = re.compile(r"pins/(\d{8,})\.json")
 
+Reader = Literal["spark", "workers"]
 Record = TypeVar("Record", bound=msgspec.Struct)
 Result = TypeVar("Result")
 
@@ -52,6 +53,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
     `events`, `matches` and `dead_letters` are schemas of Spark, as JSON: of the events at the
     first start, and of both tables. `schema` is Boolcast's, which outputs of old do not tell.
+    `reader` says who reads the events: Spark, or the workers from files.
     """
 
     format: int = FORMAT
@@ -64,6 +66,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     matches: str
     dead_letters: str
     schema: Schema | msgspec.UnsetType | None = msgspec.UNSET
+    reader: Reader = "spark"
 
 
 class DataFile(msgspec.Struct, frozen=True):

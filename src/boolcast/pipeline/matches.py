@@ -28,8 +28,8 @@ from boolcast.matching.catalog import Index, Part, index_of
 from boolcast.matching.snapshots import current, read_manifest
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.frames import type_of
-from boolcast.pipeline.stores import Place, open_store
-from boolcast.pipeline.travel import Events, frame_of, travel
+from boolcast.pipeline.stores import Place, check_files, open_store
+from boolcast.pipeline.travel import Events, Planned, frame_of, travel
 from boolcast.pipeline.visits import (
     Form,
     Visit,
@@ -80,7 +80,7 @@ def match(  # noqa: PLR0913 - options, all by name
 
     The version is the current one at this call, or a given one. A worker opens at most
     `memory` bytes of the index at a time, and one segment at least. Raises UsageError, and
-    StoreError if there is no such index.
+    StoreError if there is no such index, or files of it are missing or cut off.
     """
     task, column = form_of(form)
     frame, visit = planned(
@@ -166,8 +166,8 @@ def form_of(form: Form) -> tuple[Task, StructField]:
     return FORMS[form]
 
 
-def planned(
-    events: Events,
+def planned(  # noqa: PLR0913 - by name, for all jobs
+    events: Planned,
     store: Place,
     *,
     event_id: str | None,
@@ -175,10 +175,16 @@ def planned(
     json: str | None,
     schema: Schema | None,
     memory: int,
+    is_verified: bool = False,
 ) -> tuple[DataFrame, Visit]:
-    """The columns that travel to Python, the event's id first, and what is done with them."""
+    """The columns that travel to Python, the event's id first, and what is done with them.
+
+    Unless the version `is_verified`, its files are looked for: workers would find out late.
+    """
     place = open_store(store)
     index = index_of(read_manifest(place, current(place) if version is None else version))
+    if not is_verified:
+        check_files(place, index)
     needed = {name for part in index.parts for name in part.attributes}
     frame, source = travel(events, event_id, needed, json, schema)
     return frame, Visit(place, groups_of(index, memory), source, event_id or "id")
@@ -200,10 +206,14 @@ def groups_of(index: Index, memory: int) -> tuple[tuple[Part, ...], ...]:
 
 def id_field(events: Events, event_id: str, taken: Collection[str]) -> StructField:
     """The event's id as a column beside those of the names that are taken. Raises UsageError."""
+    return id_of_type(event_id, type_of(frame_of(events), event_id), taken)
+
+
+def id_of_type(event_id: str, kind: DataType, taken: Collection[str]) -> StructField:
+    """As `id_field`, where the type is known."""
     # As Spark looks names up: without regard to case.
     if event_id.casefold() in taken:
         raise UsageError(f"the event's id cannot be called {event_id!r}: rename that column")
-    kind = type_of(frame_of(events), event_id)
     if not _can_travel(kind):
         raise UsageError(
             f"the event's id {event_id!r} is of type {kind.simpleString()}, which cannot travel "

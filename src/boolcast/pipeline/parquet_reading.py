@@ -7,6 +7,7 @@ matched, Spark only hands out which part of which file a task reads.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -40,37 +41,54 @@ class Piece(NamedTuple):
     end: int
     options: Mapping[str, Any] | None = None
 
+    @contextmanager
+    def opened(self) -> Iterator[pq.ParquetFile]:
+        """The file. Reading pages that bear a checksum finds out if they are damaged."""
+        with ExitStack() as stack:
+            if self.options is None:
+                source = stack.enter_context(pa.memory_map(self.path))
+            else:
+                source = stack.enter_context(fsspec.open(self.path, "rb", **self.options))
+            yield stack.enter_context(
+                pq.ParquetFile(
+                    source,
+                    pre_buffer=self.options is not None,
+                    coerce_int96_timestamp_unit="us",
+                    page_checksum_verification=True,
+                )
+            )
+
+    def groups(self, file: pq.ParquetFile) -> list[int]:
+        """The numbers of the row groups."""
+        return [
+            number
+            for number in range(file.metadata.num_row_groups)
+            if self.begin <= _offset(file.metadata.row_group(number)) < self.end
+        ]
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """These columns, in whatever order the file has them, without those that it lacks.
 
         As for Spark, the case of letters does not matter.
         """
-        if self.options is None:
-            with pq.ParquetFile(self.path, memory_map=True, coerce_int96_timestamp_unit="us") as it:
-                yield from self._batches(it, columns)
-            return
-        with (
-            fsspec.open(self.path, "rb", **self.options) as file,
-            pq.ParquetFile(file, pre_buffer=True, coerce_int96_timestamp_unit="us") as it,
-        ):
-            yield from self._batches(it, columns)
-
-    def _batches(self, file: pq.ParquetFile, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        groups = [
-            number
-            for number in range(file.metadata.num_row_groups)
-            if self.begin <= _offset(file.metadata.row_group(number)) < self.end
-        ]
         ours = {name.casefold(): name for name in columns}
-        names = {
-            name: ours[name.casefold()]
-            for name in file.schema_arrow.names
-            if name.casefold() in ours
-        }
-        for batch in file.iter_batches(
-            batch_size=_BATCH, row_groups=groups, columns=list(names), use_threads=False
-        ):
-            yield batch.rename_columns([names[name] for name in batch.schema.names])
+        with self.opened() as file:
+            names = {
+                name: ours[name.casefold()]
+                for name in file.schema_arrow.names
+                if name.casefold() in ours
+            }
+            for batch in read_groups(file, self.groups(file), list(names)):
+                yield batch.rename_columns([names[name] for name in batch.schema.names])
+
+
+def read_groups(
+    file: pq.ParquetFile, groups: Sequence[int], columns: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """Some columns of some row groups; of columns of the same name all."""
+    yield from file.iter_batches(
+        batch_size=_BATCH, row_groups=groups, columns=columns, use_threads=False
+    )
 
 
 def _offset(group: pq.RowGroupMetaData) -> int:
@@ -149,10 +167,10 @@ class ParquetFiles(NamedTuple):
         """A number for each piece, in a partition of its own, and how a task reads them."""
         id_column = None
         if event_id is not None:
-            id_column = Column(event_id, _arrow_type(type_of(self.frame, event_id)))
+            id_column = Column(event_id, arrow_type(type_of(self.frame, event_id)))
         kinds = {field.name: field.dataType for field in self.frame.schema.fields}
         chosen = tuple(
-            Column(name, _arrow_type(kinds[name]) if isinstance(kinds[name], AtomicType) else None)
+            Column(name, arrow_type(kinds[name]) if isinstance(kinds[name], AtomicType) else None)
             for name in columns
         )
         count = len(self.pieces)
@@ -160,7 +178,8 @@ class ParquetFiles(NamedTuple):
         return numbers, FileColumns(self.pieces, id_column, chosen)
 
 
-def _arrow_type(kind: DataType) -> pa.DataType:
+def arrow_type(kind: DataType) -> pa.DataType:
+    """The type of Arrow that a worker has for one of Spark."""
     return to_arrow_type(kind, timezone="UTC")
 
 
@@ -207,8 +226,14 @@ def _size(file: str, options: Mapping[str, Any] | None) -> int:
     return int(system.info(path)["size"])
 
 
-def _split(file: str, size: int, most: int, options: Mapping[str, Any] | None) -> Iterator[Piece]:
+def piece_of(file: str, begin: int, end: int, options: Mapping[str, Any] | None) -> Piece:
+    """A piece of a file that Spark names: local ones are mapped, others read by fsspec."""
     local = _local(file)
-    path, given = (file, dict(options or {})) if local is None else (local, None)
+    if local is not None:
+        return Piece(local, begin, end)
+    return Piece(file, begin, end, dict(options or {}))
+
+
+def _split(file: str, size: int, most: int, options: Mapping[str, Any] | None) -> Iterator[Piece]:
     for begin in range(0, size, most):
-        yield Piece(path, begin, min(begin + most, size), given)
+        yield piece_of(file, begin, min(begin + most, size), options)

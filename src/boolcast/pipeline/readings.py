@@ -12,6 +12,7 @@ from boolcast.matching.inputs import Chunk
 from boolcast.model.events import Event
 from boolcast.model.schemas import Schema
 from boolcast.model.values import EventValue
+from boolcast.pipeline.file_events import FileEvents
 from boolcast.pipeline.parquet_reading import FileColumns
 
 _OBJECTS: Final = 8
@@ -23,13 +24,15 @@ NULL_EVENT: Final = "the event is null"
 class Source(NamedTuple):
     """What comes after the event's id in a batch: columns of attributes, or one of JSON.
 
-    With `files` a batch holds numbers of pieces of files, where the events are.
+    Without `attributes` the columns are called like theirs. With `files` a batch holds numbers
+    of pieces of files, where the events are; with `new_files` paths of files (`delivery`).
     """
 
-    attributes: tuple[str, ...]
+    attributes: tuple[str, ...] | None
     is_json: bool
     schema: Schema | None = None
     files: FileColumns | None = None
+    new_files: FileEvents | None = None
 
 
 class Reading(NamedTuple):
@@ -60,7 +63,8 @@ def read(batch: pa.RecordBatch, source: Source) -> Reading:
         texts = batch.column(1)
         chunk, problems = _read_json(texts.cast(pa.binary()).to_pylist(), source)
         return Reading(ids, chunk, problems, texts, _OBJECTS * batch.nbytes)
-    chunk, problems = _read_columns(batch, source.attributes)
+    names = batch.schema.names[1:] if source.attributes is None else source.attributes
+    chunk, problems = _read_columns(batch, names)
     return Reading(ids, chunk, problems, None, batch.nbytes)
 
 
@@ -107,7 +111,7 @@ def _read_json(texts: Sequence[bytes | None], source: Source) -> tuple[Chunk, di
         except EventError as error:
             problems[row] = str(error)
     return Chunk(
-        np.array(rows, dtype=np.int64), _columns(events, source.attributes), events
+        np.array(rows, dtype=np.int64), _columns(events, source.attributes or ()), events
     ), problems
 
 

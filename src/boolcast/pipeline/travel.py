@@ -11,6 +11,7 @@ from boolcast.errors import UsageError
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.frames import by_place, named, type_of
 from boolcast.pipeline.parquet_reading import ParquetFiles
+from boolcast.pipeline.parquet_streaming import ParquetStream
 from boolcast.pipeline.projection import attributes_of, columns_of
 from boolcast.pipeline.readings import Source
 
@@ -23,6 +24,10 @@ def frame_of(events: Events) -> DataFrame:
     return events.frame if isinstance(events, ParquetFiles) else events
 
 
+Planned: TypeAlias = Events | ParquetStream
+"""What `travel` knows to take events from; a stream of files stands for those of a batch."""
+
+
 class Travel(NamedTuple):
     """The columns that travel, and how a worker reads events out of them (`readings.read`)."""
 
@@ -31,7 +36,7 @@ class Travel(NamedTuple):
 
 
 def travel(
-    events: Events,
+    events: Planned,
     event_id: str | None,
     needed: Collection[str],
     json: str | None,
@@ -43,6 +48,11 @@ def travel(
     """
     if schema is not None and json is None:
         raise UsageError("a schema is for events in JSON: columns have their types")
+    if isinstance(events, ParquetStream):
+        assert event_id is not None, "streams have one"
+        frame, new = events.travel(event_id, needed, json)
+        attributes = None if json is None else tuple(sorted(needed))
+        return Travel(frame, Source(attributes, json is not None, schema, new_files=new))
     if json is not None:
         _check_json(frame_of(events), json)
     if isinstance(events, ParquetFiles):

@@ -14,12 +14,13 @@ Inside, `state` holds the `tables` (who asked for what, by link and by client), 
 Policies are small objects, each with a twin that does nothing: `propagation` says which
 neighbours must know a subscription (`overlapping` finds out what overlaps), `covering` which of
 those it is told, `unsubscription` how far a removal goes and what goes with it. `rewriting` says
-in which form entries of neighbours are matched, `sending` in which form a client's subscription
-goes out, `merging` which entries become one; they choose by what `learning` knows, and
-`reviewing` has them look at the entries now and then. Covering rests on `graph` (who covers whom
-towards one neighbour), that on `candidates` (who may, by `spans`, `samples` and `needles`) and
-`forms` (filters, and what is quickly seen of them: ranges and `alternatives`; the algebra proves
-the rest).
+in which form subscriptions of neighbours are matched, `advertisement_rewriting` in which form
+their advertisements are asked for overlaps (both rest on `post_pruning`), `sending` in which form
+a client's subscription goes out, `merging` which entries become one; they choose by what
+`learning` knows, and `reviewing` has them look at the entries now and then. Covering rests on
+`graph` (who covers whom towards one neighbour), that on `candidates` (who may, by `spans`,
+`samples` and `needles`) and `forms` (filters, and what is quickly seen of them: ranges and
+`alternatives`; the algebra proves the rest).
 
 Four things keep every event on its way, whatever the policy: local clients are matched by their
 original filters (R1); a neighbour hears what it must know more before what it may forget (R2);

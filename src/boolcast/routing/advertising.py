@@ -48,8 +48,7 @@ def unadvertised(state: State, link: BrokerId, message: Unadvertise) -> None:
 
 def install(state: State, entry: Entry, operation: Operation) -> None:
     """Take up an advertisement, pass it on, and send its sender the subscriptions it concerns."""
-    state.advertisements.add(entry)
-    state.propagation.add_advertisement(entry)
+    state.take_up_advertisement(entry)
     keep_advertisement(state, entry)
     if state.propagation.sends_advertisements:
         for neighbour in state.others(entry.link):
@@ -67,20 +66,23 @@ def install(state: State, entry: Entry, operation: Operation) -> None:
 
 def remove(state: State, entry: Entry) -> None:
     """Forget an advertisement, and withdraw from its sender what it alone had called for."""
-    state.advertisements.remove(entry)
-    state.propagation.remove_advertisement(entry)
+    state.let_go_advertisement(entry)
     keep_advertisement(state, entry)
     for neighbour in state.others(entry.link):
         if entry.id in neighbour.advertisements:
             tell(state, neighbour, neighbour.advertisements.remove(entry.id))
     if entry.link is not None and state.propagation.sends_advertisements:
-        neighbour = state.neighbours[entry.link]
-        names = [
-            name
-            for name in neighbour.subscriptions
-            if not state.propagation.is_needed(state.wanted_form(neighbour, name), entry.link)
-        ]
-        subscribing.withdraw(state, neighbour, names)
+        withdraw_unneeded(state, state.neighbours[entry.link])
+
+
+def withdraw_unneeded(state: State, neighbour: Neighbour) -> None:
+    """Withdraw from a neighbour what no advertisement of its calls for any more."""
+    names = [
+        name
+        for name in neighbour.subscriptions
+        if not state.propagation.is_needed(state.wanted_form(neighbour, name), neighbour.link)
+    ]
+    subscribing.withdraw(state, neighbour, names)
 
 
 def await_answers(state: State, entry: Entry, operation: Operation) -> None:

@@ -126,7 +126,7 @@ class Broker:
 
     @property
     def overlap_figures(self) -> OverlapFigures:
-        """How many overlaps that the index found were looked at again, and how many were none."""
+        """How often it was asked what overlaps, what came of it, and what the algebra removed."""
         return self.state.overlap_figures
 
     def validate(self) -> None:

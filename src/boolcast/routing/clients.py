@@ -79,7 +79,7 @@ def _unsubscribe(state: State, entry: Entry) -> None:
     overlapping = (
         each
         for each in state.advertisements
-        if each.link is not None and state.forms.overlaps(each.form, entry.sent)
+        if each.link is not None and state.forms.overlaps(state.held_form(each), entry.sent)
     )
     distances = state.reach.begin(entry.id, overlapping, state.now)
     removal = acknowledging.new_operation(state, entry=entry)

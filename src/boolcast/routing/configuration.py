@@ -6,14 +6,17 @@ from typing import Literal
 import msgspec
 
 from boolcast.errors import ConfigurationError
+from boolcast.model.schemas import Schema
 from boolcast.optimising.changes import Change
 
 Propagation = Literal["flood", "towards"]
 Covering = Literal["none", "active", "lazy"]
 Unsubscription = Literal["plain", "packing", "incremental", "incremental-packing"]
 Rewriting = Literal["none", "pruning", "replacement"]
+AdvertisementRewriting = Literal["none", "pruning"]
 Sending = Literal["whole", "pruned"]
-Merging = Literal["none", "pruning"]
+Merging = Literal["none", "pruning", "perfect", "imperfect"]
+MergingMoment = Literal["review", "entries", "group-size"]
 OverlapTest = Literal["exact", "index", "index-exact"]
 EngineName = Literal["access", "scan", "counting"]
 
@@ -32,13 +35,28 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `rewriting` says in which form entries of neighbours are matched, `sending` in which form a
     client's subscription goes to neighbours, `merging` which entries of a neighbour become one.
-    All three choose by selectivities, which the counting engine learns if none are given. The
-    broker reviews its entries after every `review_events` events, if any have come or gone.
+    All three choose by selectivities, which the counting engine learns if none are given; only
+    perfect merging needs none. The broker reviews its entries after every `review_events`
+    events, if any have come or gone.
     Rewriting goes on as long as no limit says otherwise: `memory_target` is a number of
     predicates of neighbours' entries, `false_positive_budget` an expected share of all events,
     `stops_at_cut_off` P1-X1's. `changes` and `change_bound` are P1-B7's ways with selectivities
     that have changed. `degradation` is how much more general a form that is sent may be
-    (P1-B6), `imperfection` P2-B11's IMT of a merger, `merger_size` how many become one at most.
+    (P1-B6), `imperfection` P2-B11's IMT of a merger, `merger_size` how many become one at most
+    by pruning.
+
+    Merging by rules, perfect or imperfect, is P2-B10's. It goes by an `attribute_order` from the
+    top to the bottom, or by one that it finds itself. A `schema` of events makes more mergers
+    perfect. `imperfection_of` says what is imperfect: what all events are expected to do
+    (definition 1), or only those that somebody has advertised (definition 2).
+    `dropped_predicates` is how many may be left out for a merger, 0 to 2. `merging_moment` says
+    when there is merging at all: with every review, or with those that find so many entries of
+    a neighbour as `merging_starts_at` says, or so many in a group on average.
+
+    `advertisement_rewriting` says in which form advertisements of neighbours are asked for
+    overlaps (P3-B5). `advertisement_memory_target` is a number of their predicates, `rank_budget`
+    the part of their overlapping rank that may be lost (P3-B6), `advertisements_stop_at_cut_off`
+    P3-X4's.
 
     Raises ConfigurationError.
     """
@@ -49,6 +67,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     overlap: OverlapTest = "index-exact"
     unsubscription: Unsubscription = "plain"
     rewriting: Rewriting = "none"
+    advertisement_rewriting: AdvertisementRewriting = "none"
     sending: Sending = "whole"
     merging: Merging = "none"
     engine: EngineName = "access"
@@ -67,11 +86,27 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     degradation: float = 0.01
     imperfection: float = 0.01
     merger_size: int = 8
+    imperfection_of: Literal["events", "advertised"] = "events"
+    dropped_predicates: int = 0
+    merging_moment: MergingMoment = "review"
+    merging_starts_at: float = 0.0
+    attribute_order: tuple[str, ...] = ()
+    schema: Schema | None = None
+    advertisement_memory_target: int | None = None
+    rank_budget: float | None = None
+    advertisements_stop_at_cut_off: bool = False
 
     @property
     def needs_selectivities(self) -> bool:
         """True if a policy chooses by them."""
-        return (self.rewriting, self.sending, self.merging) != ("none", "whole", "none")
+        is_merging = self.merging in ("pruning", "imperfect")
+        others = self.rewriting, self.sending, self.advertisement_rewriting
+        return is_merging or others != ("none", "whole", "none")
+
+    @property
+    def reviews(self) -> bool:
+        """True if entries are looked at anew from time to time."""
+        return self.needs_selectivities or self.merging != "none"
 
     def __post_init__(self) -> None:
         for is_excluded, problem, rule in (
@@ -119,6 +154,8 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "P2-B8",
             ),
             *self._excluded_rewriting(),
+            *self._excluded_merging(),
+            *self._excluded_advertisement_rewriting(),
         ):
             if is_excluded:
                 raise ConfigurationError(problem, rule=rule)
@@ -161,6 +198,10 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 f"a degradation lies between 0 and 1, and this is {self.degradation}",
                 "P1-B8",
             ),
+        )
+
+    def _excluded_merging(self) -> tuple[tuple[bool, str, str], ...]:
+        return (
             (
                 not 0.0 <= self.imperfection <= 1.0,
                 f"an imperfection lies between 0 and 1, and this is {self.imperfection}",
@@ -170,5 +211,75 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 self.merger_size < 2,
                 f"a merger has two constituents at least, not {self.merger_size}",
                 "P1-B9",
+            ),
+            (
+                self.imperfection_of == "advertised" and self.merging != "imperfect",
+                "only imperfect merging asks what is advertised",
+                "P2-B11",
+            ),
+            (
+                self.imperfection_of == "advertised" and self.propagation == "flood",
+                (
+                    "an imperfection of what is advertised needs advertisements that travel, so"
+                    " propagation must be 'towards'"
+                ),
+                "P2-B11",
+            ),
+            (
+                not 0 <= self.dropped_predicates <= (2 if self.merging == "imperfect" else 0),
+                (
+                    "imperfect merging may drop 0 to 2 predicates, and other merging none, not"
+                    f" {self.dropped_predicates}"
+                ),
+                "P2-B10",
+            ),
+            (
+                self.merging_moment != "review" and self.merging == "none",
+                "a moment of merging needs something to begin: merging is 'none'",
+                "P2-B10",
+            ),
+            (
+                not self.merging_starts_at >= (0.0 if self.merging_moment == "review" else 1.0)
+                or (self.merging_moment == "review" and self.merging_starts_at > 0.0),
+                (
+                    "merging starts with every review, or at a number of entries or a group size"
+                    f" from 1 on, not at {self.merging_starts_at}"
+                ),
+                "P2-B10",
+            ),
+        )
+
+    def _excluded_advertisement_rewriting(self) -> tuple[tuple[bool, str, str], ...]:
+        is_limited = (
+            self.advertisement_memory_target is not None
+            or self.rank_budget is not None
+            or self.advertisements_stop_at_cut_off
+        )
+        return (
+            (
+                self.advertisement_rewriting != "none" and self.propagation == "flood",
+                ("pruned advertisements need some that travel, so propagation must be 'towards'"),
+                "P3-B9",
+            ),
+            (
+                self.advertisement_rewriting == "none" and is_limited,
+                (
+                    "a limit of advertisement pruning needs something to limit:"
+                    " advertisement_rewriting is 'none'"
+                ),
+                "P3-B8",
+            ),
+            (
+                (self.advertisement_memory_target or 0) < 0,
+                (
+                    "a number of predicates starts at 0, and this is"
+                    f" {self.advertisement_memory_target}"
+                ),
+                "P3-B8",
+            ),
+            (
+                not 0.0 <= (self.rank_budget or 0.0) <= 1.0,
+                f"a budget is a part of the rank from 0 to 1, not {self.rank_budget}",
+                "P3-B8",
             ),
         )

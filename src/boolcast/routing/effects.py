@@ -73,6 +73,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     an expected share `false_positives` of events pass for nothing; `constituents` more are
     represented by `mergers`. `knowledge` says how well predicates are known, `problem` why
     nothing more was rewritten although it should have been.
+
+    `pruned_advertisements` of neighbours are asked for overlaps in a form that has
+    `removed_from_advertisements` predicates less, and the part `lost_rank` of what they ruled out
+    is lost; `advertisement_problem` says why no more.
     """
 
     entries: int
@@ -83,8 +87,38 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     constituents: int
     knowledge: Knowledge
     problem: InputError | None = None
+    pruned_advertisements: int = 0
+    removed_from_advertisements: int = 0
+    lost_rank: float = 0.0
+    advertisement_problem: InputError | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the operator should know even if he asks for nothing else."""
+        found = []
+        if self.problem is not None:
+            found.append(f"nothing more was rewritten: {self.problem}")
+        if self.advertisement_problem is not None:
+            found.append(f"no more advertisements were pruned: {self.advertisement_problem}")
+        if self.knowledge.is_foreign:
+            found.append(str(self.knowledge))
+        return tuple(found)
 
     def __str__(self) -> str:
+        return f"{self._of_subscriptions()}{self._of_advertisements()}"
+
+    def _of_advertisements(self) -> str:
+        if self.advertisement_problem is not None:
+            return f"; no more advertisements were pruned: {self.advertisement_problem}"
+        if not self.pruned_advertisements:
+            return ""
+        return (
+            f"; {self.pruned_advertisements:,} advertisements of neighbours are pruned, which saves"
+            f" {self.removed_from_advertisements:,} predicates and gives up {self.lost_rank:.2%} of"
+            " what they ruled out"
+        )
+
+    def _of_subscriptions(self) -> str:
         if self.problem is not None:
             return f"nothing more was rewritten: {self.problem}"
         return (

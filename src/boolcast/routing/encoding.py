@@ -4,19 +4,26 @@ All of them are Structs and say by a tag what they are. Only the values of event
 event is flat, so a value that is written as an object stands for what has no form of its own:
 `{"microseconds": 5}` is a timestamp, `{"description": "NaN"}` an opaque value, and
 `{"infinity": -1}` the least number, for which JSON alone has no word.
+
+Whoever writes to us may be hostile, so filters in messages and packets are held against the limits
+for texts. Records are our own.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, Literal, cast
 
 import msgspec
 from msgspec.structs import replace
 
-from boolcast.errors import EventError, ProtocolError
+from boolcast.errors import EventError, FilterLimitError, ProtocolError
+from boolcast.filters.encoding import check_size
+from boolcast.filters.limits import DEFAULT_LIMITS, Limits
+from boolcast.filters.size_check import check_limits
 from boolcast.model.events import Event
 from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, EventValue, Opaque, Timestamp
-from boolcast.routing.messages import Message, Publish
+from boolcast.routing.messages import Advertise, Message, Publish, Subscribe, Unsubscribe
 from boolcast.routing.packets import Data, Packet
 from boolcast.routing.records import Record
 
@@ -30,14 +37,26 @@ def encode(thing: Message | Packet | Record, notation: Notation) -> bytes:
     return _WRITE(_without_infinities(thing))
 
 
-def decode_message(data: bytes, notation: Notation) -> Message:
-    """The message that was encoded. Raises ProtocolError."""
-    return cast("Message", _decode(data, "message", notation))
+def decode_message(data: bytes, notation: Notation, *, limits: Limits = DEFAULT_LIMITS) -> Message:
+    """The message that was encoded. Raises ProtocolError, caused by FilterLimitError if it is so.
+
+    Past a limit the work is in proportion to the data.
+    """
+    with _limited("message"):
+        _check_regexes(data, notation, limits)
+        message = cast("Message", _decode(data, "message", notation))
+        _check_filters(message, limits)
+    return message
 
 
-def decode_packet(data: bytes, notation: Notation) -> Packet:
-    """The packet that was encoded. Raises ProtocolError."""
-    return cast("Packet", _decode(data, "packet", notation))
+def decode_packet(data: bytes, notation: Notation, *, limits: Limits = DEFAULT_LIMITS) -> Packet:
+    """The packet that was encoded. Raises as `decode_message` does."""
+    with _limited("packet"):
+        _check_regexes(data, notation, limits)
+        packet = cast("Packet", _decode(data, "packet", notation))
+        if isinstance(packet, Data):
+            _check_filters(packet.message, limits)
+    return packet
 
 
 def decode_record(data: bytes, notation: Notation) -> Record:
@@ -52,6 +71,39 @@ def _decode(data: bytes, kind: str, notation: Notation) -> object:
         raise ProtocolError(f"a {kind} nests too deep") from None
     except (msgspec.MsgspecError, UnicodeError, EventError) as error:
         raise ProtocolError(f"not a {kind} in {notation}: {error}") from None
+
+
+@contextmanager
+def _limited(kind: str) -> Iterator[None]:
+    try:
+        yield
+    except FilterLimitError as error:
+        raise ProtocolError(f"a {kind} with too large a filter: {error}") from error
+
+
+def _check_filters(message: Message, limits: Limits) -> None:
+    match message:
+        case Subscribe() | Advertise():
+            check_limits(message.filter, limits)
+        case Unsubscribe():
+            for each in message.payload:
+                check_limits(each.filter, limits)
+
+
+def _check_regexes(data: bytes, notation: Notation, limits: Limits) -> None:
+    """Before they are compiled, which takes long; data that cannot have so many is not read."""
+    if data.count(_REGEX) + data.count(_ESCAPE) > limits.regexes:
+        try:
+            waiting = [_PLAIN[notation](data)]
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            return
+        while waiting:
+            part = waiting.pop()
+            members = part if isinstance(part, list) else []
+            if isinstance(part, dict):
+                members = [part.get(name) for name in ("message", "payload")]
+                check_size(part.get("filter"), limits)
+            waiting += members
 
 
 def _without_infinities(thing: Message | Packet | Record) -> Message | Packet | Record:
@@ -99,6 +151,14 @@ def _value(written: dict[Any, Any]) -> EventValue:
 def _is_whole(number: int) -> bool:
     return number is not True and number is not False and INTEGER_MIN <= number <= INTEGER_MAX
 
+
+_REGEX: Final = b"matches"
+_ESCAPE: Final = b"\\u"
+"""In JSON a tag may be spelt with these."""
+_PLAIN: Final[dict[Notation, Callable[[bytes], Any]]] = {
+    "json": msgspec.json.decode,
+    "msgpack": msgspec.msgpack.decode,
+}
 
 _WRITE: Final = msgspec.json.Encoder().encode
 _PACK: Final = msgspec.msgpack.Encoder().encode

@@ -24,6 +24,7 @@ def keep_advertisement(state: State, entry: Entry) -> None:
         entry.client,
         entry.name,
         entry.is_stale,
+        None if (held := state.held_form(entry)) is entry.form else held.filter,
     )
     is_there = entry.id in state.advertisements
     state.journal.put(f"advertisement/{entry.id}", record if is_there else None)

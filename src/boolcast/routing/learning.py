@@ -91,7 +91,7 @@ def learning(
     if configuration.engine != "counting":
         raise ConfigurationError(
             f"the engine {configuration.engine!r} counts no predicates, and pruning, replacement"
-            " and merging choose by them: take the engine 'counting', or give statistics",
+            " and imperfect merging choose by them: take the engine 'counting', or give statistics",
             rule="P1-B5",
         )
     return Counted(cast("CountingEngine", engine))

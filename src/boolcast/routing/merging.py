@@ -1,54 +1,84 @@
-"""Which entries of one neighbour are to be one: none, or those that pruning makes alike.
+"""Which entries of one neighbour are to be one: none, those that pruning makes alike, or by rules.
 
 A policy proposes, and `reviewing` carries it out: the merger is told before its constituents are
 withdrawn, they are kept, and told again before the merger goes (P2-B10, P2-B12, R5). Policies of
-other engines fit in here: whatever covers its constituents will do.
+other engines fit in here: whatever covers its constituents will do. When there is merging, what
+is merged and how are apart: `MergingMoment` asks how many entries and groups there are, entries
+are always those of one neighbour, and policies know the rules.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol, cast
 
+from boolcast.algebra import covers
 from boolcast.errors import FilterLimitError
-from boolcast.filters.expressions import And, Filter, Leaf, Predicate
+from boolcast.filters.expressions import And, Filter, Leaf, Node, Predicate, disjunction
 from boolcast.model.identifiers import BrokerId, SubscriptionId
+from boolcast.optimising.attribute_order import AttributeOrder
+from boolcast.optimising.chances import Measured
+from boolcast.optimising.degrees import Advertised, AllEvents, Audience, degree_of
 from boolcast.optimising.mergers import Merger, merged
+from boolcast.optimising.merging_by_rules import MergingRules, Threshold
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.trees import prepared
-from boolcast.routing.configuration import Configuration
+from boolcast.routing.configuration import Configuration, MergingMoment
 
 Entries = Mapping[SubscriptionId, Filter]
+
+
+class Situation(NamedTuple):
+    """What a policy may look at: `entries` of one neighbour, and `mergers` of others from there.
+
+    `advertisements` are those that came from elsewhere: events towards the neighbour are within
+    them. `new_id` gives ids that are new in the whole network.
+    """
+
+    link: BrokerId
+    entries: Entries
+    mergers: Mapping[SubscriptionId, Merger]
+    selectivities: Selectivities
+    advertisements: Sequence[Filter]
+    new_id: Callable[[], str]
 
 
 class MergingPolicy(Protocol):
     """Proposes mergers."""
 
-    def propose(
-        self,
-        link: BrokerId,
-        entries: Entries,
-        selectivities: Selectivities,
-        new_id: Callable[[], str],
-    ) -> Iterator[Merger]:
-        """Mergers among entries of one neighbour that are in none yet, each entry in one at most.
+    asks_for_advertisements: bool
+    """Whether mergers are to be looked at again when others are known."""
 
-        A merger covers its constituents. `new_id` gives ids that are new in the whole network.
+    def propose(self, situation: Situation) -> Iterator[Merger]:
+        """Mergers among the entries, each entry in one at most.
+
+        A merger covers its constituents. It may take up former ones with all they stand for; if
+        that leaves the filter of one as it was, under the id of that one.
         """
+
+    def unfit(self, situation: Situation) -> list[SubscriptionId]:
+        """The mergers that are too imperfect by now."""
+
+
+MOMENTS: Final[dict[MergingMoment, Callable[[int, int], float]]] = {
+    "review": lambda entries, groups: 0.0,
+    "entries": lambda entries, groups: float(entries),
+    "group-size": lambda entries, groups: entries / max(groups, 1),
+}
+"""What is to reach `merging_starts_at`, by the numbers of entries and of their groups (P2-B10)."""
 
 
 class NoMerging:
     """Every entry stays what it is."""
 
+    asks_for_advertisements = False
+
     def __init__(self, configuration: Configuration) -> None:
         pass
 
-    def propose(
-        self,
-        link: BrokerId,  # noqa: ARG002
-        entries: Entries,  # noqa: ARG002
-        selectivities: Selectivities,  # noqa: ARG002
-        new_id: Callable[[], str],  # noqa: ARG002
-    ) -> Iterator[Merger]:
+    def propose(self, situation: Situation) -> Iterator[Merger]:  # noqa: ARG002
         return iter(())
+
+    def unfit(self, situation: Situation) -> list[SubscriptionId]:  # noqa: ARG002
+        return []
 
 
 class MergingByPruning:
@@ -59,23 +89,23 @@ class MergingByPruning:
     most that pass for nothing. What did not merge is tried again when another entry has come.
     """
 
+    asks_for_advertisements = False
+
     def __init__(self, configuration: Configuration) -> None:
+        self._is_due = _moment(configuration)
         self._imperfection = configuration.imperfection
         self._size = configuration.merger_size
         self._in_vain: dict[BrokerId, set[tuple[SubscriptionId, ...]]] = {}
 
-    def propose(
-        self,
-        link: BrokerId,
-        entries: Entries,
-        selectivities: Selectivities,
-        new_id: Callable[[], str],
-    ) -> Iterator[Merger]:
+    def propose(self, situation: Situation) -> Iterator[Merger]:
+        link, entries, selectivities = situation.link, situation.entries, situation.selectivities
         groups: dict[Leaf, list[SubscriptionId]] = {}
         for subscription, filter in entries.items():
             rarest = _rarest(filter, selectivities)
             if rarest is not None:
                 groups.setdefault(rarest, []).append(subscription)
+        if not self._is_due(len(entries), len(groups)):
+            return
         formerly = self._in_vain.get(link, set())
         in_vain = self._in_vain[link] = set()
         for group in groups.values():
@@ -84,11 +114,14 @@ class MergingByPruning:
                 merger = None
                 if len(names) > 1 and names not in formerly:
                     constituents = {name: entries[name] for name in names}
-                    merger = self._merged(constituents, selectivities, new_id)
+                    merger = self._merged(constituents, selectivities, situation.new_id)
                 if merger is None:
                     in_vain.add(names)
                 else:
                     yield merger
+
+    def unfit(self, situation: Situation) -> list[SubscriptionId]:  # noqa: ARG002
+        return []
 
     def _merged(
         self,
@@ -108,6 +141,91 @@ class MergingByPruning:
             return None
         separately = sum(map(_occurrences, constituents.values()))
         return merger if _occurrences(merger.filter) < separately else None
+
+
+class MergingByRules:
+    """Conjunctions that differ in their top predicate become one, perfect or not (P2-B10).
+
+    A perfect merger lets pass what its constituents do. An imperfect one lets pass an expected
+    share of `imperfection` more at most, of all events or of those that are advertised.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._is_due = _moment(configuration)
+        self._order = configuration.attribute_order
+        self._schema = configuration.schema
+        is_perfect = configuration.merging == "perfect"
+        self._imperfection = None if is_perfect else configuration.imperfection
+        self._drops = configuration.dropped_predicates
+        self.asks_for_advertisements = configuration.imperfection_of == "advertised"
+        self._measured: tuple[Selectivities, Measured] | None = None
+
+    def propose(self, situation: Situation) -> Iterator[Merger]:
+        held = {name: merger.constituents for name, merger in situation.mergers.items()}
+        table = {
+            **{name: merger.filter for name, merger in situation.mergers.items()},
+            **situation.entries,
+        }
+        rules = MergingRules(
+            self._attributes(situation), schema=self._schema, threshold=self._threshold(situation)
+        )
+        groups = rules.groups(table.items())
+        if not self._is_due(sum(map(len, groups.values())), len(groups)):
+            return
+        for found in rules.mergers(table, held):
+            same = [name for name in found.entries if name in held and table[name] == found.filter]
+            constituents: dict[SubscriptionId, Filter] = {}
+            for name in found.entries:
+                constituents.update(held.get(name, {name: table[name]}))
+            yield Merger(
+                id=same[0] if same else SubscriptionId(situation.new_id()),
+                filter=found.filter,
+                constituents=constituents,
+                imperfection=found.imperfection,
+                operations=found.operations,
+            )
+
+    def unfit(self, situation: Situation) -> list[SubscriptionId]:
+        threshold = self._threshold(situation)
+        if threshold is None:
+            return []
+        return [
+            merger.id
+            for merger in situation.mergers.values()
+            if _imperfection(merger, threshold.audience) > threshold.share
+            and not self._is_perfect(merger)
+        ]
+
+    def _is_perfect(self, merger: Merger) -> bool:
+        """True if the schema makes it so, whatever may be known of values that it excludes."""
+        union = disjunction(cast("Iterable[Node]", merger.constituents.values()))
+        return covers(union, merger.filter, schema=self._schema).holds
+
+    def _attributes(self, situation: Situation) -> AttributeOrder:
+        if self._order:
+            return AttributeOrder(self._order)
+        merged = (each for one in situation.mergers.values() for each in one.constituents.values())
+        return AttributeOrder.of([*situation.entries.values(), *merged])
+
+    def _threshold(self, situation: Situation) -> Threshold | None:
+        if self._imperfection is None:
+            return None
+        if self._measured is None or self._measured[0] is not situation.selectivities:
+            self._measured = situation.selectivities, Measured(situation.selectivities)
+        chances = self._measured[1]
+        audience: Audience = AllEvents(chances)
+        if self.asks_for_advertisements:
+            audience = Advertised(chances, situation.advertisements)
+        return Threshold(self._imperfection, audience, self._drops)
+
+
+def _imperfection(merger: Merger, audience: Audience) -> float:
+    return degree_of(merger.filter, merger.constituents.values(), audience).imperfection
+
+
+def _moment(configuration: Configuration) -> Callable[[int, int], bool]:
+    measure, least = MOMENTS[configuration.merging_moment], configuration.merging_starts_at
+    return lambda entries, groups: measure(entries, groups) >= least
 
 
 def _rarest(filter: Filter, selectivities: Selectivities) -> Leaf | None:

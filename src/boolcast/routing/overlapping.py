@@ -8,7 +8,8 @@ is there, so the answers to both sides agree. Only where a budget ran out may th
 """
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from itertools import islice
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
@@ -16,21 +17,37 @@ from boolcast.filters.expressions import Filter
 from boolcast.routing.forms import Form, Forms
 from boolcast.routing.tables import Entry
 
+T = TypeVar("T", int, bool)
+
 FEW: Final = 32
 """Of so many entries pairs are always the faster way."""
 
 INDEXED_COSTS: Final = 32
 """To index an entry takes as long as to look at so many pairs whose ranges settle it."""
 
+HANDFUL: Final = 8
+"""So many pairs are looked at before the index is asked for any that overlaps."""
+
 PROOF_COSTS: Final = 100
 """A proof takes as long as so many such pairs."""
 
 
 class OverlapFigures(msgspec.Struct):
-    """How often the second stage looked at an overlap of the first, and how often it was none."""
+    """How many questions were asked, and how many overlaps found in answer to them.
 
+    `checked` overlaps of the index the second stage looked at, and `refuted` were none.
+    """
+
+    asked: int = 0
+    found: int = 0
     checked: int = 0
     refuted: int = 0
+
+    def count(self, found: T) -> T:
+        """Note a question, and how many overlaps were its answer."""
+        self.asked += 1
+        self.found += found
+        return found
 
     @property
     def false_share(self) -> float:
@@ -74,8 +91,9 @@ class FilterIndex(Protocol):
 class ByPairs:
     """Every entry is held against the filter, by ranges and else by a proof."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, forms: Forms, figures: OverlapFigures) -> None:
         self._forms = forms
+        self._figures = figures
         self.entries: dict[str, Entry] = {}
 
     def add(self, entry: Entry) -> None:
@@ -86,19 +104,23 @@ class ByPairs:
 
     def has_any(self, form: Form) -> bool:
         overlaps = self._forms.overlaps
-        return any(overlaps(each.form, form) for each in self.entries.values())
+        answer = any(overlaps(each.form, form) for each in self.entries.values())
+        return self._figures.count(answer)
 
     def all(self, form: Form, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
         overlaps = self._forms.overlaps
         entries = self.entries.values()
-        return [each for each in entries if is_wanted(each) and overlaps(each.form, form)]
+        found = [each for each in entries if is_wanted(each) and overlaps(each.form, form)]
+        self._figures.count(len(found))
+        return found
 
 
 class ByIndex:
     """The index alone: fast, and sometimes an overlap too many."""
 
-    def __init__(self, index: FilterIndex) -> None:
+    def __init__(self, index: FilterIndex, figures: OverlapFigures) -> None:
         self._index = index
+        self._figures = figures
         self._entries: dict[str, Entry] = {}
 
     def add(self, entry: Entry) -> None:
@@ -110,11 +132,13 @@ class ByIndex:
         self._index.remove(entry.id)
 
     def has_any(self, form: Form) -> bool:
-        return bool(self._index.first(form.filter).names)
+        return self._figures.count(bool(self._index.first(form.filter).names))
 
     def all(self, form: Form, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
         entries = [self._entries[name] for name in self._index.all(form.filter).names]
-        return [each for each in entries if is_wanted(each)]
+        found = [each for each in entries if is_wanted(each)]
+        self._figures.count(len(found))
+        return found
 
 
 class ByIndexAndProof:
@@ -131,7 +155,7 @@ class ByIndexAndProof:
         self._index: FilterIndex | None = None
         self._forms = forms
         self._figures = figures
-        self._pairs = ByPairs(forms)
+        self._pairs = ByPairs(forms, figures)
         self._entries = self._pairs.entries
         self._new: dict[str, Filter] = {}
         self._spent = 0
@@ -153,13 +177,7 @@ class ByIndexAndProof:
             answer = self._pairs.has_any(form)
             self._spend(proofs)
             return answer
-        first = index.first(form.filter).names
-        if not first or self._is_proven(self._entries[first[0]], form):
-            return bool(first)
-        names = index.all(form.filter).names
-        return any(
-            self._is_proven(self._entries[name], form) for name in names if name not in first
-        )
+        return self._figures.count(self._is_soon_found(form) or self._is_found(index, form))
 
     def all(self, form: Form, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
         index = self._worthwhile()
@@ -169,7 +187,23 @@ class ByIndexAndProof:
             self._spend(proofs)
             return answer
         entries = [self._entries[name] for name in index.all(form.filter).names]
-        return [each for each in entries if is_wanted(each) and self._is_proven(each, form)]
+        found = [each for each in entries if is_wanted(each) and self._is_proven(each, form)]
+        self._figures.count(len(found))
+        return found
+
+    def _is_soon_found(self, form: Form) -> bool:
+        """True if one of a handful overlaps: where most do, the index is not worth asking."""
+        handful = islice(self._entries.values(), HANDFUL)
+        return any(self._forms.overlaps(each.form, form) for each in handful)
+
+    def _is_found(self, index: FilterIndex, form: Form) -> bool:
+        first = index.first(form.filter).names
+        if not first or self._is_proven(self._entries[first[0]], form):
+            return bool(first)
+        names = index.all(form.filter).names
+        return any(
+            self._is_proven(self._entries[name], form) for name in names if name not in first
+        )
 
     def _is_proven(self, entry: Entry, form: Form) -> bool:
         is_overlap = self._forms.overlaps(entry.form, form)

@@ -1,12 +1,18 @@
 """Every policy and engine by its name: the one place where names become objects."""
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from boolcast.matching.access import Matcher
 from boolcast.matching.protocol import Engine
 from boolcast.matching.scan import ScanMatcher
+from boolcast.routing.advertisement_rewriting import (
+    AdvertisementPruning,
+    AdvertisementRewritingPolicy,
+    AsAdvertised,
+)
 from boolcast.routing.configuration import (
+    AdvertisementRewriting,
     Configuration,
     Covering,
     EngineName,
@@ -19,21 +25,20 @@ from boolcast.routing.configuration import (
 )
 from boolcast.routing.covering import ActiveCovering, CoveringPolicy, LazyCovering, NoCovering
 from boolcast.routing.forms import Forms
-from boolcast.routing.merging import MergingByPruning, MergingPolicy, NoMerging
+from boolcast.routing.merging import MergingByPruning, MergingByRules, MergingPolicy, NoMerging
 from boolcast.routing.overlapping import (
     ByIndex,
     ByIndexAndProof,
     ByPairs,
-    FilterIndex,
     OverlapFigures,
     Overlaps,
 )
 from boolcast.routing.propagation import Flooding, PropagationPolicy, TowardsAdvertisements
 from boolcast.routing.rewriting import (
     AsTheyCame,
-    PostPruning,
     PredicateReplacement,
     RewritingPolicy,
+    SubscriptionPruning,
 )
 from boolcast.routing.sending import PrePruning, SendingPolicy, Whole
 from boolcast.routing.unsubscription import (
@@ -44,6 +49,9 @@ from boolcast.routing.unsubscription import (
     UpToTheCriticalBroker,
     Wrapping,
 )
+
+if TYPE_CHECKING:
+    from boolcast.matching.overlapping import OverlapIndex
 
 
 def _counting() -> Engine:
@@ -64,15 +72,15 @@ PROPAGATION: Final[dict[Propagation, Callable[[Callable[[], Overlaps]], Propagat
 }
 
 
-def _overlap_index() -> FilterIndex:
+def _overlap_index() -> "OverlapIndex":
     from boolcast.matching.overlapping import OverlapIndex  # noqa: PLC0415 - imports numba
 
     return OverlapIndex()
 
 
 OVERLAPS: Final[dict[OverlapTest, Callable[[Forms, OverlapFigures], Overlaps]]] = {
-    "exact": lambda forms, figures: ByPairs(forms),
-    "index": lambda forms, figures: ByIndex(_overlap_index()),
+    "exact": ByPairs,
+    "index": lambda forms, figures: ByIndex(_overlap_index(), figures),
     "index-exact": lambda forms, figures: ByIndexAndProof(_overlap_index, forms, figures),
 }
 
@@ -84,8 +92,15 @@ COVERING: Final[dict[Covering, Callable[[Forms], CoveringPolicy]]] = {
 
 REWRITING: Final[dict[Rewriting, Callable[[Configuration], RewritingPolicy]]] = {
     "none": AsTheyCame,
-    "pruning": PostPruning,
+    "pruning": SubscriptionPruning,
     "replacement": PredicateReplacement,
+}
+
+ADVERTISEMENT_REWRITING: Final[
+    dict[AdvertisementRewriting, Callable[[Configuration], AdvertisementRewritingPolicy]]
+] = {
+    "none": AsAdvertised,
+    "pruning": lambda configuration: AdvertisementPruning(configuration, _overlap_index),
 }
 
 SENDING: Final[dict[Sending, Callable[[Configuration], SendingPolicy]]] = {
@@ -96,6 +111,8 @@ SENDING: Final[dict[Sending, Callable[[Configuration], SendingPolicy]]] = {
 MERGING: Final[dict[Merging, Callable[[Configuration], MergingPolicy]]] = {
     "none": NoMerging,
     "pruning": MergingByPruning,
+    "perfect": MergingByRules,
+    "imperfect": MergingByRules,
 }
 
 

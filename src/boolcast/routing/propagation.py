@@ -17,12 +17,15 @@ from boolcast.routing.tables import Entry
 
 class PropagationPolicy(Protocol):
     """Decides who must know what. It hears of every entry that comes or goes, also when a broker
-    is restored, in the form that it came in.
+    is restored, in the form that it came in; of an advertisement also another form may be held.
     """
 
     sends_advertisements: bool
 
     def add_advertisement(self, entry: Entry) -> None: ...
+
+    def hold_advertisement(self, entry: Entry, form: Form) -> None:
+        """Ask an advertisement of a neighbour in this form from now on."""
 
     def remove_advertisement(self, entry: Entry) -> None: ...
 
@@ -46,6 +49,9 @@ class Flooding:
         pass
 
     def add_advertisement(self, entry: Entry) -> None:
+        pass
+
+    def hold_advertisement(self, entry: Entry, form: Form) -> None:
         pass
 
     def remove_advertisement(self, entry: Entry) -> None:
@@ -80,6 +86,10 @@ class TowardsAdvertisements:
             if entry.link not in self._advertisements:
                 self._advertisements[entry.link] = self._overlaps()
             self._advertisements[entry.link].add(entry)
+
+    def hold_advertisement(self, entry: Entry, form: Form) -> None:
+        self.remove_advertisement(entry)
+        self.add_advertisement(Entry(entry.id, form, entry.order, link=entry.link))
 
     def remove_advertisement(self, entry: Entry) -> None:
         if entry.link is not None:

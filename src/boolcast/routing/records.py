@@ -28,7 +28,10 @@ class LinkRecord(msgspec.Struct, frozen=True, tag="link"):
 
 
 class AdvertisementRecord(msgspec.Struct, frozen=True, tag="advertisement"):
-    """An advertisement that came over a link, or from a client under a name."""
+    """An advertisement that came over a link, or from a client under a name.
+
+    `held` is the form in which it is asked for overlaps, where that is another one.
+    """
 
     advertisement: AdvertisementId
     filter: Node
@@ -37,6 +40,7 @@ class AdvertisementRecord(msgspec.Struct, frozen=True, tag="advertisement"):
     client: ClientId | None = None
     name: str = ""
     is_stale: bool = False
+    held: Node | None = None
 
 
 class SubscriptionRecord(msgspec.Struct, frozen=True, tag="subscription"):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Set
 from typing import assert_never
 
 from boolcast.filters.expressions import Filter
-from boolcast.model.identifiers import SubscriptionId
+from boolcast.model.identifiers import AdvertisementId, SubscriptionId
 from boolcast.optimising.mergers import Merger
 from boolcast.routing import synchronising
 from boolcast.routing.neighbours import Forwarded
@@ -68,6 +68,10 @@ def restore(state: State, records: Iterable[Record]) -> None:
     # Put what neighbours must know and were not told below what they were told.
     for neighbour in state.others(None):
         synchronising.tell_all(state, neighbour)
+    # Only then: what a pruned advertisement calls for was told, or need not be (P3-B9).
+    for entry in entries:
+        if isinstance(entry, AdvertisementRecord) and entry.held is not None:
+            _restore_pruning(state, entry.advertisement, entry.held)
 
 
 def _restore_link(state: State, record: LinkRecord) -> None:
@@ -97,8 +101,7 @@ def _restore_entry(
     match record:
         case AdvertisementRecord():
             entry = _entry(state, record.advertisement, record)
-            state.advertisements.add(entry)
-            state.propagation.add_advertisement(entry)
+            state.take_up_advertisement(entry)
         case SubscriptionRecord():
             entry = _entry(state, record.subscription, record)
             if record.sent is not None:
@@ -109,6 +112,12 @@ def _restore_entry(
                 state.take_up(entry)
         case _:
             assert_never(record)
+
+
+def _restore_pruning(state: State, advertisement: AdvertisementId, held: Filter) -> None:
+    state.advertisement_rewriting.resume(advertisement, held)
+    entry = state.advertisements.entries[advertisement]
+    state.propagation.hold_advertisement(entry, state.held_form(entry))
 
 
 def _entry(

@@ -2,16 +2,23 @@
 
 The moment is counted in events, so that the same stimuli lead to the same effects, and so that
 an engine that counts has something to tell. Merging comes first, because a rewritten form is
-good for matching only (R4). Nothing of this can be seen in what clients get.
+good for matching only (R4). Advertisements of neighbours come last, because what they rule out
+depends on the subscriptions. Nothing of this can be seen in what clients get.
 """
 
-from boolcast.model.identifiers import BrokerId, SubscriptionId
+from itertools import chain
+
+from boolcast.model.identifiers import AdvertisementId, BrokerId, SubscriptionId
 from boolcast.optimising.mergers import Merger
-from boolcast.optimising.selectivities import Selectivities
+from boolcast.optimising.selectivities import Knowledge, Selectivities
+from boolcast.routing import acknowledging
+from boolcast.routing.advertising import withdraw_unneeded
 from boolcast.routing.effects import Report
-from boolcast.routing.keeping import keep_subscription
+from boolcast.routing.keeping import keep_advertisement, keep_subscription
+from boolcast.routing.merging import Situation
+from boolcast.routing.post_pruning import Rewriting
 from boolcast.routing.state import State
-from boolcast.routing.subscribing import install, withdraw
+from boolcast.routing.subscribing import install, take_apart, withdraw
 from boolcast.routing.tables import Entry
 
 
@@ -20,50 +27,125 @@ def review(state: State) -> None:
     state.next_review = state.events + state.configuration.review_events
     entries = state.subscriptions.entries
     selectivities = state.learning.learn(
-        entries[name].form.filter for name in state.rewriting.rewritten
+        chain(
+            (entries[name].form.filter for name in state.rewriting.rewritten),
+            (entry.form.filter for entry in state.constituents),
+        )
     )
-    if state.is_reviewed:
+    has_news = state.merging.asks_for_advertisements and _has_news(state)
+    if state.is_reviewed and not has_news and state.advertisement_rewriting.is_reviewed:
         return
-    _merge(state, selectivities)
-    rewriting = state.rewriting.rewrite(selectivities)
-    for name, filter in rewriting.changed.items():
-        state.engine.add(name, filter)
+    if has_news:
+        _look_again(state, selectivities)
+    if has_news or not state.is_reviewed:
+        _merge(state, selectivities)
+        state.rewriting_result = state.rewriting.rewrite(selectivities)
+        for name, filter in state.rewriting_result.changed.items():
+            state.engine.add(name, filter)
+    if not state.advertisement_rewriting.is_reviewed:
+        state.advertisement_result = _prune_advertisements(state, selectivities)
     state.is_reviewed = True
+    rewriting, advertisements = state.rewriting_result, state.advertisement_result
     state.effects.append(
         Report(
             entries=len(state.link_of),
             rewritten=len(state.rewriting.rewritten),
             removed=state.rewriting.removed(),
-            false_positives=rewriting.false_positives,
+            false_positives=rewriting.cost,
             mergers=len(state.mergers),
             constituents=len(state.constituents),
-            knowledge=rewriting.knowledge,
+            knowledge=_knowledge(state, selectivities),
             problem=rewriting.problem,
+            pruned_advertisements=len(state.advertisement_rewriting.rewritten),
+            removed_from_advertisements=state.advertisement_rewriting.removed(),
+            lost_rank=advertisements.cost,
+            advertisement_problem=advertisements.problem,
         )
     )
 
 
-def _merge(state: State, selectivities: Selectivities) -> None:
-    for link in state.neighbours:
-        entries = {
+def _has_news(state: State) -> bool:
+    """Whether other advertisements are known than at the last review."""
+    former, state.reviewed_advertisements = (
+        state.reviewed_advertisements,
+        frozenset(state.advertisements.entries),
+    )
+    return former != state.reviewed_advertisements
+
+
+def _knowledge(state: State, selectivities: Selectivities) -> Knowledge:
+    """How well the predicates are known by which entries were rewritten, or merged and sent."""
+    known = state.rewriting_result.knowledge
+    if known.predicates:
+        return known
+    return selectivities.knowledge(entry.form.filter for entry in state.subscriptions)
+
+
+def _prune_advertisements(state: State, selectivities: Selectivities) -> Rewriting[AdvertisementId]:
+    """Hold advertisements of neighbours in another form, and withdraw what none calls for now.
+
+    What begins to overlap only by that is not told afterwards (P3-B9).
+    """
+    rewriting = state.advertisement_rewriting.review(state.subscriptions, selectivities)
+    links: dict[BrokerId, None] = {}
+    for name, filter in rewriting.changed.items():
+        entry = state.advertisements.entries[name]
+        assert entry.link is not None
+        state.propagation.hold_advertisement(entry, state.form(filter))
+        keep_advertisement(state, entry)
+        links[entry.link] = None
+    if rewriting.may_narrow:
+        for link in links:
+            withdraw_unneeded(state, state.neighbours[link])
+    return rewriting
+
+
+def _situation(state: State, link: BrokerId, selectivities: Selectivities) -> Situation:
+    return Situation(
+        link=link,
+        entries={
             SubscriptionId(entry.id): entry.form.filter
             for entry in state.subscriptions.of_link(link)
             if entry.id not in state.mergers
-        }
-        for merger in state.merging.propose(link, entries, selectivities, state.new_id):
+        },
+        mergers={each.id: each for each in state.mergers if state.link_of[each.id] == link},
+        selectivities=selectivities,
+        # An event that comes from there does not go back.
+        advertisements=[entry.form.filter for entry in state.advertisements if entry.link != link],
+        new_id=state.new_id,
+    )
+
+
+def _look_again(state: State, selectivities: Selectivities) -> None:
+    """Take mergers apart that have become too imperfect (P2-E15)."""
+    for link in state.neighbours:
+        situation = _situation(state, link, selectivities)
+        for merger in state.merging.unfit(situation):
+            removal = acknowledging.new_operation(state)
+            take_apart(state, state.mergers.cancel(merger), None, removal)
+            acknowledging.begin(state, removal)
+
+
+def _merge(state: State, selectivities: Selectivities) -> None:
+    for link in state.neighbours:
+        for merger in state.merging.propose(_situation(state, link, selectivities)):
             _put_in_place(state, link, merger)
 
 
 def _put_in_place(state: State, link: BrokerId, merger: Merger) -> None:
     """Tell a merger, then withdraw what it stands for and set that aside (P2-B10, R2, R5)."""
-    state.mergers.add(merger)
-    install(state, Entry(merger.id, state.form(merger.filter), state.next_order(), link=link))
-    constituents = [state.subscriptions.entries[name] for name in merger.constituents]
-    for entry in constituents:
+    exchange = state.mergers.add(merger)
+    if exchange.forward:
+        install(state, Entry(merger.id, state.form(merger.filter), state.next_order(), link=link))
+    else:
+        keep_subscription(state, state.subscriptions.entries[merger.id])
+    for name in exchange.withdraw:
+        entry = state.subscriptions.entries[name]
         state.let_go(entry)
-        entry.order = state.next_order()
-        state.constituents.add(entry)
+        if name in merger.constituents:
+            entry.order = state.next_order()
+            state.constituents.add(entry)
         keep_subscription(state, entry)
     for neighbour in state.others(link):
-        told = [each.id for each in constituents if each.id in neighbour.subscriptions]
+        told = [name for name in exchange.withdraw if name in neighbour.subscriptions]
         withdraw(state, neighbour, told)

@@ -12,9 +12,10 @@ from typing import Protocol
 from boolcast.errors import ProtocolError
 from boolcast.filters.expressions import Filter
 from boolcast.model.events import Event
-from boolcast.model.identifiers import BrokerId, ClientId, SubscriptionId
+from boolcast.model.identifiers import AdvertisementId, BrokerId, ClientId, SubscriptionId
 from boolcast.model.statistics import Statistics
 from boolcast.optimising.mergers import Mergers
+from boolcast.optimising.selectivities import Knowledge
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.effects import Complain, Effect, Send
 from boolcast.routing.forms import Form, Forms
@@ -24,6 +25,7 @@ from boolcast.routing.messages import Message
 from boolcast.routing.neighbours import Neighbour
 from boolcast.routing.overlapping import OverlapFigures
 from boolcast.routing.policies import (
+    ADVERTISEMENT_REWRITING,
     COVERING,
     ENGINES,
     MERGING,
@@ -33,6 +35,7 @@ from boolcast.routing.policies import (
     SENDING,
     UNSUBSCRIPTION,
 )
+from boolcast.routing.post_pruning import Rewriting
 from boolcast.routing.records import CounterRecord
 from boolcast.routing.tables import Entry, Table
 
@@ -98,6 +101,9 @@ class State:
         self.engine: EntryEngine = ENGINES[configuration.engine]() if engine is None else engine
         self.learning = learning(configuration, statistics, self.engine)
         self.rewriting = REWRITING[configuration.rewriting](configuration)
+        self.advertisement_rewriting = ADVERTISEMENT_REWRITING[
+            configuration.advertisement_rewriting
+        ](configuration)
         self.sending = SENDING[configuration.sending](configuration)
         self.merging = MERGING[configuration.merging](configuration)
         self.advertisements = Table()
@@ -118,10 +124,13 @@ class State:
         """How many entries accepted the last event: for who counts costs."""
         self.events = 0
         self.is_reviewed = True
-        """Whether no entry of a neighbour has come or gone since the last review."""
-        self.next_review = (
-            float(configuration.review_events) if configuration.needs_selectivities else math.inf
-        )
+        """Whether no subscription of a neighbour has come or gone since the last review."""
+        self.reviewed_advertisements: frozenset[str] = frozenset()
+        """What was advertised then."""
+        self.rewriting_result: Rewriting[SubscriptionId] = Rewriting({}, 0.0, Knowledge())
+        """What the last review of subscriptions came to, and that of advertisements."""
+        self.advertisement_result: Rewriting[AdvertisementId] = Rewriting({}, 0.0, Knowledge())
+        self.next_review = float(configuration.review_events) if configuration.reviews else math.inf
         """The number of events after which entries are reviewed."""
 
     def meet(self, link: BrokerId) -> Neighbour:
@@ -181,6 +190,9 @@ class State:
         self.subscriptions.add(entry)
         self.propagation.add_subscription(entry)
         self.engine.add(entry.id, entry.form.filter)
+        if entry.sent is not entry.form:
+            # What it was chosen by is told with the next review.
+            self.is_reviewed = False
         if entry.link is not None:
             self.is_reviewed = False
             self.link_of[entry.id] = entry.link
@@ -195,6 +207,25 @@ class State:
             self.is_reviewed = False
             del self.link_of[entry.id]
             self.rewriting.remove(SubscriptionId(entry.id))
+
+    def take_up_advertisement(self, entry: Entry) -> None:
+        """Let an advertisement say where subscriptions go from now on."""
+        self.advertisements.add(entry)
+        self.propagation.add_advertisement(entry)
+        if _may_be_pruned(entry):
+            self.advertisement_rewriting.add(AdvertisementId(entry.id), entry.form.filter)
+
+    def let_go_advertisement(self, entry: Entry) -> None:
+        """Let an advertisement say nothing any longer."""
+        self.advertisements.remove(entry)
+        self.propagation.remove_advertisement(entry)
+        if _may_be_pruned(entry):
+            self.advertisement_rewriting.remove(AdvertisementId(entry.id))
+
+    def held_form(self, advertisement: Entry) -> Form:
+        """The form in which an advertisement is asked for overlaps, perhaps a pruned one (R8)."""
+        rewritten = self.advertisement_rewriting.rewritten.get(AdvertisementId(advertisement.id))
+        return advertisement.form if rewritten is None else self.form(rewritten)
 
     def known(self, subscription: str) -> Entry | None:
         """The subscription of that id, perhaps one that a merger stands for."""
@@ -225,6 +256,11 @@ class State:
     def form(self, filter: Filter) -> Form:
         """The form of a filter."""
         return self.forms.of(filter)
+
+
+def _may_be_pruned(advertisement: Entry) -> bool:
+    """True of those of neighbours, unless nothing satisfies them: pruned, something might."""
+    return advertisement.link is not None and not advertisement.form.is_never
 
 
 def _maker(identifier: str) -> str:

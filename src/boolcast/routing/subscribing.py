@@ -7,6 +7,7 @@ Whatever happens, a neighbour hears first what it must know more and then what i
 from collections.abc import Iterable
 
 from boolcast.model.identifiers import BrokerId, SubscriptionId
+from boolcast.optimising.mergers import Exchange
 from boolcast.routing import acknowledging
 from boolcast.routing.graph import Change
 from boolcast.routing.keeping import keep_forwarded_subscription, keep_subscription
@@ -75,7 +76,11 @@ def drop(state: State, entry: Entry, distances: Distances, removal: Operation) -
         return
     state.constituents.remove(entry)
     keep_subscription(state, entry)
-    exchange = state.mergers.unsubscribe(SubscriptionId(entry.id))
+    take_apart(state, state.mergers.unsubscribe(SubscriptionId(entry.id)), distances, removal)
+
+
+def take_apart(state: State, exchange: Exchange, distances: Distances, removal: Operation) -> None:
+    """Tell what a merger stood for, and then remove it."""
     for name in exchange.forward:
         remaining = state.constituents.entries[name]
         state.constituents.remove(remaining)

@@ -32,6 +32,10 @@ def _check_rewriting(state: State) -> None:
     for name, rewritten in state.rewriting.rewritten.items():
         assert name in state.link_of, "what a client asked for is matched as it is"
         _check_covers(state, rewritten, state.subscriptions.entries[name].form.filter)
+    for advertisement, pruned in state.advertisement_rewriting.rewritten.items():
+        entry = state.advertisements.entries[advertisement]
+        assert entry.link is not None, "events are checked by what a client advertised"
+        _check_covers(state, pruned, entry.form.filter)
     for entry in state.subscriptions:
         assert entry.sent is entry.form or entry.client is not None, "sent on as it came"
         _check_covers(state, entry.sent.filter, entry.form.filter)
@@ -78,15 +82,7 @@ def _check_neighbour(state: State, neighbour: Neighbour) -> None:
         assert not len(told)
         assert not len(neighbour.advertisements)
     else:
-        # P4-B2: a subscription must be known there if it came from elsewhere and overlaps an
-        # advertisement from there; a ghost stays as long as that is true of it.
-        needed = [
-            entry.id
-            for entry in state.subscriptions
-            if entry.link != neighbour.link
-            and state.propagation.is_needed(entry.form, neighbour.link)
-        ]
-        assert sorted(told) == sorted(needed + ghosts)
+        _check_told(state, neighbour)
         if state.propagation.sends_advertisements:
             passed_on = [entry.id for entry in state.advertisements if entry.link != neighbour.link]
             assert sorted(neighbour.advertisements) == sorted(passed_on)
@@ -112,3 +108,24 @@ def _check_neighbour(state: State, neighbour: Neighbour) -> None:
                 assert state.forms.covers(general, form)
         if name in neighbour.forwarded:
             assert neighbour.forwarded[name].form is form, "what was sent is what holds"
+
+
+def _check_told(state: State, neighbour: Neighbour) -> None:
+    """P4-B2: a neighbour must know a subscription from elsewhere that overlaps an advertisement
+    from there. A ghost stays as long as that is true of it.
+
+    Where an advertisement is pruned, what overlaps only by that may be known there and need not
+    (P3-B9); what overlaps the advertisements as they came is known.
+    """
+    link = neighbour.link
+    told = set(neighbour.subscriptions).difference(neighbour.ghosts())
+    elsewhere = [entry for entry in state.subscriptions if entry.link != link]
+    needed = [each.id for each in elsewhere if state.propagation.is_needed(each.form, link)]
+    advertisements = state.advertisements.of_link(link)
+    if all(state.held_form(each) is each.form for each in advertisements):
+        assert told == set(needed)
+        return
+    assert told <= set(needed)
+    for entry in elsewhere:
+        if entry.id not in told:
+            assert not any(state.forms.overlaps(each.form, entry.form) for each in advertisements)

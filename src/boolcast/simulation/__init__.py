@@ -6,7 +6,8 @@ virtual time. Under it are `timeline` (one heap), `wires` (latency, bandwidth, l
 with the link protocol below it, or without) and `clients`. Random numbers come from `chance`, by
 seed and purpose.
 
-What happens: `topologies` (who is linked), `histories` and `scenarios` (what clients do), `faults`.
+What happens: `topologies` (who is linked), `histories` and `scenarios` (what clients do; `groups`
+are the subscriptions of one of them), `faults`.
 A `Plan` (`plans`) is all that in words; `runs` plays plans, one or many seeds on all cores;
 `combinations` lists every legal policy.
 

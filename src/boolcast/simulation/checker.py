@@ -6,8 +6,9 @@ if it was made before the last moment of calm (no control message on its way) be
 accepted, and its end was not asked for before the next moment of rest (nothing on its way). Such a
 pair must be delivered exactly once, or more often if a broker crashed meanwhile. Any other pair
 may be delivered if the filter accepts the event and no moment of rest lies between: neither from
-the end of the subscription to the event, nor from the event to the beginning. What was inside a
-broker that crashed without its disk is exempt.
+the end of the subscription to the event, nor from the event to the beginning; but to a broker
+that crashed without its disk comes again what it had not acknowledged, however long ago that
+arrived, and new subscriptions there may get it. What was inside such a broker is exempt.
 
 Events of one publisher reach a subscription in the order in which they were published; a repeat
 does not count. A broker takes the events that their publisher has advertised, and no others; and
@@ -168,6 +169,7 @@ class Checker(Observer):
         self._advertised: dict[tuple[BrokerId, ClientId], dict[str, Node]] = {}
         self._forgetful: dict[BrokerId, int] = {}
         """The calms until a broker had lost its memory: what is asked then may get lost too."""
+        self._last_amnesia: dict[BrokerId, float] = {}
         self._periods: dict[Subscriber, list[_Period]] = {}
         self._publications: dict[PublicationId, _Publication] = {}
         self._times: dict[tuple[Subscriber, PublicationId], int] = {}
@@ -247,6 +249,7 @@ class Checker(Observer):
         if with_disk:
             return
         self._forgetful[broker] = self._calms
+        self._last_amnesia[broker] = time
         for (at, _, _), periods in self._periods.items():
             if at == broker:
                 if periods[-1].ended is None:
@@ -288,7 +291,11 @@ class Checker(Observer):
             if period.filter.accepts(event) and period.may_get(known.rests, time):
                 break
         else:
-            self._blame(_why_not(periods, known), subscriber, publication, time)
+            problem = _why_not(periods, known)
+            if problem != "before its beginning" or not self._comes_again(
+                subscriber[0], known.time, time
+            ):
+                self._blame(problem, subscriber, publication, time)
         if known.is_refused:
             self._blame("unwanted", subscriber, publication, time)
         times = self._times.get((subscriber, publication), 0)
@@ -306,6 +313,10 @@ class Checker(Observer):
     def _has_crashed(self, start: float, end: float) -> bool:
         place = bisect_left(self._crashes, start)
         return place < len(self._crashes) and self._crashes[place] <= end
+
+    def _comes_again(self, broker: BrokerId, start: float, end: float) -> bool:
+        """True if the broker has lost its memory between the two."""
+        return start <= self._last_amnesia.get(broker, -1.0) <= end
 
     def _blame(
         self,

@@ -30,14 +30,46 @@ MERGING: Final[tuple[dict[str, Any], ...]] = (
     {},
     {"merging": "pruning", "imperfection": 0.5, "merger_size": 3},
 )
+MERGING_BY_RULES: Final[tuple[dict[str, Any], ...]] = (
+    {"merging": "perfect"},
+    {"merging": "imperfect", "imperfection": 0.5},
+)
+MERGING_ALONE: Final[tuple[dict[str, Any], ...]] = (
+    {"merging": "imperfect", "imperfection": 0.3, "imperfection_of": "advertised"},
+    {"merging": "imperfect", "imperfection": 0.9, "dropped_predicates": 2},
+    {
+        "merging": "imperfect",
+        "imperfection_of": "advertised",
+        "merging_moment": "group-size",
+        "merging_starts_at": 1.5,
+    },
+    {"merging": "perfect", "merging_moment": "entries", "merging_starts_at": 4.0},
+)
+_ADVERTISEMENTS: Final[dict[str, Any]] = {"advertisement_rewriting": "pruning"}
+ADVERTISEMENT_REWRITING: Final[tuple[dict[str, Any], ...]] = (
+    _ADVERTISEMENTS,
+    {**_ADVERTISEMENTS, "advertisement_memory_target": 3},
+    {**_ADVERTISEMENTS, "rank_budget": 0.3, "changes": "still-best"},
+    {**_ADVERTISEMENTS, "advertisements_stop_at_cut_off": True},
+)
 
 
 def simplifications() -> list[dict[str, Any]]:
-    """The ways to make entries simpler, all with all, and as the first none."""
+    """The ways to make entries simpler, and as the first none.
+
+    All policies are there with all others; what limits pruning, of subscriptions and of
+    advertisements, and what sets mergers by rules apart, is not tried with everything.
+    """
+    kinds = {each.get("rewriting"): each for each in REWRITING}.values()
     chosen = [
-        {**rewriting, **sending, **merging}
-        for rewriting, sending, merging in product(REWRITING, SENDING, MERGING)
+        {**rewriting, **sending, **merging, **advertisements}
+        for advertisements, rewriting, sending, merging in (
+            *product(({}, _ADVERTISEMENTS), REWRITING, SENDING, MERGING),
+            *product(({}, _ADVERTISEMENTS), kinds, SENDING, MERGING_BY_RULES),
+        )
     ]
+    chosen += MERGING_ALONE
+    chosen += ADVERTISEMENT_REWRITING[1:]
     return [each and {**each, **_SOON} for each in chosen]
 
 

@@ -57,6 +57,7 @@ ALIKE: Final = tuple(
         *("y = 1 and x < 4", "y = 1 and x = 2", "y = 1 and x < 3 and x != 1", "x < 5 and y = 1"),
         *("y = 1 and (x < 2 or x > 4)", "x < 3 and y = 1 or x > 4 and y is null"),
         *("x > 1 and y = 1 and x != 4", "y = 1 and x > 3", "y is null and x > 1 and x < 5"),
+        *("y = 1 and x = 4", "y = 1 and x > 4", "y = 1 and x >= 5", "y = 1 and x < 2"),
     )
 )
 """For pruning, replacement and merging: ANDs with predicates in common, and ANDs below an OR."""

@@ -7,6 +7,8 @@ NRS messages). A *false positive* is an event that crossed a link and was wanted
 it; that is known when all is over, from where each event went and where it was delivered. What
 is *pruned* are predicates that rewriting has taken out of a broker's entries, counted as often as
 they occurred, or with replacement once; what is *merged*, the entries that mergers stand for.
+A broker *asks* which subscriptions and advertisements overlap since it was started; of the
+overlaps that an index found it has the algebra *check* some, and *refute* what was none.
 """
 
 from array import array
@@ -19,6 +21,7 @@ import pyarrow as pa
 
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
+from boolcast.routing.effects import Effect, Report
 from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
 from boolcast.routing.stimuli import ClientLeaves, ClientUnsubscribes, Received
 from boolcast.routing.topology import Topology
@@ -39,6 +42,11 @@ BROKER_COLUMNS: Final = pa.schema(
         ("handled", pa.int64()),
         ("pruned", pa.int64()),
         ("merged", pa.int64()),
+        ("pruned_from_advertisements", pa.int64()),
+        ("overlaps_asked", pa.int64()),
+        ("overlaps_found", pa.int64()),
+        ("overlaps_checked", pa.int64()),
+        ("overlaps_refuted", pa.int64()),
     ]
 )
 LINK_COLUMNS: Final = pa.schema(
@@ -64,6 +72,18 @@ class Delays(msgspec.Struct, frozen=True):
     p99: float | None
 
 
+class Overlaps(msgspec.Struct, frozen=True):
+    """What all brokers asked of overlaps, and found; `false_share` is what proofs removed of that
+    which an index found. None where nothing was checked.
+    """
+
+    asked: int
+    found: int
+    checked: int
+    refuted: int
+    false_share: float | None
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The totals of a run."""
 
@@ -81,6 +101,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     pruned: int
     """Predicates that rewriting has saved at all brokers, at the last look."""
     merged: int
+    pruned_from_advertisements: int
+    overlaps: Overlaps
+    warnings: dict[str, list[BrokerId]]
+    """What brokers warned of in their last report, and which of them."""
 
 
 class _Travel:
@@ -113,7 +137,9 @@ class Metrics(Observer):
         self._link_rows: list[tuple[object, ...]] = []
         self._longest_queue = self._largest_table = 0
         self._packets = self._bytes = 0
-        self._pruned = self._merged = 0
+        self._pruned = self._merged = self._pruned_from_advertisements = 0
+        self._overlaps = Counter[str]()
+        self._reports: dict[BrokerId, Report] = {}
         self._now = 0.0
         self._has_looked = False
 
@@ -144,6 +170,10 @@ class Metrics(Observer):
         travel.delivered[broker] = None
         self._delivered_at.append(time)
         self._delays.append(time - travel.asked)
+
+    def remarks(self, time: float, broker: BrokerId, effect: Effect) -> None:  # noqa: ARG002
+        if isinstance(effect, Report):
+            self._reports[broker] = effect
 
     def steps(self, time: float, broker: BrokerId, job: Job, step: Step) -> None:  # noqa: ARG002
         self._handled[broker] += len(step.work)
@@ -185,7 +215,8 @@ class Metrics(Observer):
     def look(self, simulation: Simulation) -> None:
         """Take down how things are."""
         now = self._now = simulation.now
-        self._pruned = self._merged = 0
+        self._pruned = self._merged = self._pruned_from_advertisements = 0
+        self._overlaps.clear()
         for name, process in simulation.processes.items():
             state = process.stack.broker.state
             queue, table = process.queue, len(state.subscriptions)
@@ -198,6 +229,10 @@ class Metrics(Observer):
             pruned, merged = state.rewriting.removed(), len(state.constituents)
             self._pruned += pruned
             self._merged += merged
+            pruned_advertisements = state.advertisement_rewriting.removed()
+            self._pruned_from_advertisements += pruned_advertisements
+            overlaps = msgspec.structs.asdict(process.stack.broker.overlap_figures)
+            self._overlaps.update(overlaps)
             forwarded = sum(len(each.forwarded) for each in state.neighbours.values())
             self._broker_rows.append(
                 (
@@ -212,6 +247,8 @@ class Metrics(Observer):
                     self._handled[name],
                     pruned,
                     merged,
+                    pruned_advertisements,
+                    *overlaps.values(),
                 )
             )
         self._has_looked = True
@@ -249,7 +286,23 @@ class Metrics(Observer):
             false_positives=sum(self.wasted_hops().values()),
             pruned=self._pruned,
             merged=self._merged,
+            pruned_from_advertisements=self._pruned_from_advertisements,
+            overlaps=self._summary_of_overlaps(),
+            warnings=self._warnings(),
         )
+
+    def _warnings(self) -> dict[str, list[BrokerId]]:
+        found: dict[str, list[BrokerId]] = {}
+        for broker, report in sorted(self._reports.items()):
+            for warning in report.warnings:
+                found.setdefault(warning, []).append(broker)
+        return found
+
+    def _summary_of_overlaps(self) -> Overlaps:
+        asked, found, checked, refuted = (
+            self._overlaps[name] for name in ("asked", "found", "checked", "refuted")
+        )
+        return Overlaps(asked, found, checked, refuted, refuted / checked if checked else None)
 
     def _summary_of_delays(self) -> Delays:
         if not self._delays:

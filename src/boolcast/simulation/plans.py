@@ -37,6 +37,13 @@ POLICIES: Final[dict[str, dict[str, str]]] = {
     "replacement": {"covering": "active", "rewriting": "replacement"},
     "pre-pruning": {"covering": "active", "sending": "pruned"},
     "merging": {"covering": "active", "merging": "pruning"},
+    "perfect-merging": {"covering": "active", "merging": "perfect"},
+    "imperfect-merging": {"covering": "active", "merging": "imperfect"},
+    "advertisement-pruning": {
+        "covering": "active",
+        "advertisement_rewriting": "pruning",
+        "advertisements_stop_at_cut_off": "true",
+    },
 }
 """The usual policies; any other is written out, such as `covering=lazy,unsubscription=packing`."""
 
@@ -138,7 +145,7 @@ def _configuration(
             kinds.setdefault(policies_of(each), []).append(each)
         rewrites = chance.random() < 0.5
         chosen = list(kinds.values())[seed % len(kinds)]
-        return chance.choice([each for each in chosen if each.needs_selectivities is rewrites])
+        return chance.choice([each for each in chosen if each.reviews is rewrites])
     fields: dict[str, Any] = {**POLICIES.get(policy, {}), "engine": engine, "durable": durable}
     if policy not in POLICIES:
         for part in policy.split(","):

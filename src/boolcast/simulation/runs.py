@@ -24,7 +24,10 @@ _PROBES: Final = 500
 _SIMPLIFYING: Final = (
     *("rewriting", "memory_target", "false_positive_budget", "stops_at_cut_off"),
     *("changes", "change_bound", "sending", "degradation"),
-    *("merging", "imperfection", "merger_size", "review_events"),
+    *("merging", "imperfection", "merger_size", "imperfection_of", "dropped_predicates"),
+    *("merging_moment", "merging_starts_at", "review_events"),
+    *("advertisement_rewriting", "advertisement_memory_target", "rank_budget"),
+    "advertisements_stop_at_cut_off",
 )
 """The fields of a configuration that are told where they are not as usual."""
 
@@ -162,10 +165,11 @@ class Run:
         if self.plan.workload == "random":
             histories.final_round(simulation)
             self.came_to_rest = simulation.settle(_PATIENCE_SECONDS) and self.came_to_rest
-            for process in simulation.processes.values():
-                process.stack.broker.validate()
         if self.metrics is not None:
             self.metrics.look(simulation)
+        if self.plan.workload == "random":
+            for process in simulation.processes.values():
+                process.stack.broker.validate()
         return self.judged(verdict=self.checker.verdict())
 
     def judged(self, *, verdict: Verdict | None = None, error: str = "") -> Outcome:

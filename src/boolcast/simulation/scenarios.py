@@ -1,18 +1,20 @@
 """Whole loads by name: what is there when the clock starts, and what clients do from then on.
 
-`groups` is the load of P4-X1. `auction` and `diverse` take their filters and events from the
-workloads of that name. `random` is for finding faults (`histories`).
+`groups` is the load of P4-X1. `auction`, `diverse` and `pairs` take their filters and events from
+the workloads of that name; of the last eight subscriptions on average differ in one predicate
+only. `random` is for finding faults (`histories`).
 """
 
 from collections.abc import Callable, Iterator
 from itertools import islice
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from boolcast.errors import UsageError
-from boolcast.filters.expressions import TRUE, And, Between, Comparison, Node
+from boolcast.filters.expressions import TRUE
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.routing.stimuli import (
@@ -23,9 +25,10 @@ from boolcast.routing.stimuli import (
 )
 from boolcast.routing.topology import Topology
 from boolcast.simulation.clients import Request
+from boolcast.simulation.groups import RANGE, child, root
 from boolcast.simulation.histories import Action, random_history
 from boolcast.simulation.topologies import PUBLISHER_EDGES, edges
-from boolcast.workloads import Auction, Diverse
+from boolcast.workloads import PAIR_SETS, Auction, Diverse, Pairs, Workload
 
 
 class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,6 +63,13 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [first + number * gap for number in range(count)]
 
 
+class _Pace(Protocol):
+    @property
+    def publications(self) -> int: ...
+    @property
+    def interval_ms(self) -> float: ...
+
+
 class Scenario(NamedTuple):
     """What clients have asked for before the clock starts, what they do then, and how long."""
 
@@ -68,8 +78,8 @@ class Scenario(NamedTuple):
     seconds: float
 
 
-_RANGE: Final = 1_000_000
-"""How many values `x` has in the groups."""
+_LOWER_VALUES: Final = 5
+"""How many values the tails of pairs have: so few that events match at all."""
 
 
 def groups(topology: Topology, load: Load, seed: int, chance: Random) -> Scenario:  # noqa: ARG001
@@ -77,15 +87,11 @@ def groups(topology: Topology, load: Load, seed: int, chance: Random) -> Scenari
     publishing, subscribing = _places(topology, load)
     roots = min(load.groups, load.subscriptions)
     children = (load.subscriptions - roots) / roots
-    width = min(int(_RANGE * load.matching / max(children, load.matching)), _RANGE)
-    rows: list[tuple[str, Node]] = [
-        (f"root{group}", Comparison("group", "=", group)) for group in range(roots)
+    width = min(int(RANGE * load.matching / max(children, load.matching)), RANGE)
+    rows = [(f"root{group}", root(group)) for group in range(roots)] + [
+        (f"child{number}", child(number % roots, chance.randrange(RANGE), width))
+        for number in range(load.subscriptions - roots)
     ]
-    for number in range(load.subscriptions - roots):
-        low = chance.randrange(_RANGE)
-        within = Between("x", low, low + width - 1)
-        group = Comparison("group", "=", number % roots)
-        rows.append((f"child{number}", And((group, within))))
     chance.shuffle(rows)
     subscribers = [
         (chance.choice(subscribing), ClientSubscribes(ClientId(f"client-{name}"), name, filter))
@@ -95,7 +101,7 @@ def groups(topology: Topology, load: Load, seed: int, chance: Random) -> Scenari
 
     def events() -> Iterator[Event]:
         while True:
-            yield Event(group=chance.randrange(roots), x=chance.randrange(_RANGE))
+            yield Event(group=chance.randrange(roots), x=chance.randrange(RANGE))
 
     def removals() -> Iterator[Action]:
         times = load.unsubscription_times(min(load.unsubscriptions, roots))
@@ -104,18 +110,25 @@ def groups(topology: Topology, load: Load, seed: int, chance: Random) -> Scenari
             request = ClientUnsubscribes(ClientId(f"client-{name}"), name)
             yield Action(time, at[name], request)
 
-    actions = [*_publications(load, publishing, events()), *removals()]
+    actions = [*publications(load, publishing, events()), *removals()]
     return Scenario(
-        [*_publishers(publishing), *subscribers],
+        [*publishers(publishing), *subscribers],
         iter(sorted(actions, key=lambda action: action.at)),
         load.seconds,
     )
 
 
-def _from_workload(workload: type[Auction] | type[Diverse]) -> Callable[..., Scenario]:
+def _pairs(load: Load, seed: int) -> Pairs:
+    parameters = replace(
+        PAIR_SETS["A"], pairs=max(load.subscriptions // 8, 1), lower_values=_LOWER_VALUES
+    )
+    return Pairs(parameters, seed=seed)
+
+
+def _from_workload(workload: Callable[[Load, int], Workload]) -> Callable[..., Scenario]:
     def scenario(topology: Topology, load: Load, seed: int, chance: Random) -> Scenario:
         publishing, subscribing = _places(topology, load)
-        source = workload(seed=seed)
+        source = workload(load, seed)
         subscribers = [
             (
                 chance.choice(subscribing),
@@ -131,9 +144,9 @@ def _from_workload(workload: type[Auction] | type[Diverse]) -> Callable[..., Sce
                 load.unsubscription_times(len(leaving)), leaving, strict=True
             )
         ]
-        actions = [*_publications(load, publishing, map(Event.from_python, rows)), *removals]
+        actions = [*publications(load, publishing, map(Event.from_python, rows)), *removals]
         return Scenario(
-            [*_publishers(publishing), *subscribers],
+            [*publishers(publishing), *subscribers],
             iter(sorted(actions, key=lambda action: action.at)),
             load.seconds,
         )
@@ -151,8 +164,9 @@ def random_load(topology: Topology, load: Load, seed: int, chance: Random) -> Sc
 SCENARIOS: Final[dict[str, Callable[[Topology, Load, int, Random], Scenario]]] = {
     "random": random_load,
     "groups": groups,
-    "auction": _from_workload(Auction),
-    "diverse": _from_workload(Diverse),
+    "auction": _from_workload(lambda load, seed: Auction(seed=seed)),
+    "diverse": _from_workload(lambda load, seed: Diverse(seed=seed)),
+    "pairs": _from_workload(_pairs),
 }
 
 
@@ -173,14 +187,16 @@ def _places(topology: Topology, load: Load) -> tuple[list[BrokerId], list[Broker
     return publishing, rest or list(topology.brokers)
 
 
-def _publishers(places: list[BrokerId]) -> list[tuple[BrokerId, Request]]:
+def publishers(places: list[BrokerId]) -> list[tuple[BrokerId, Request]]:
+    """A client at each place advertises everything."""
     return [
         (broker, ClientAdvertises(ClientId("publisher"), "all", TRUE))
         for broker in dict.fromkeys(places)
     ]
 
 
-def _publications(load: Load, places: list[BrokerId], events: Iterator[Event]) -> Iterator[Action]:
+def publications(load: _Pace, places: list[BrokerId], events: Iterator[Event]) -> Iterator[Action]:
+    """An event every so often, from one place after the other."""
     for number, event in enumerate(islice(events, load.publications)):
         request = ClientPublishes(ClientId("publisher"), PublicationId(f"e{number}"), event)
         yield Action(number * load.interval_ms / 1_000, places[number % len(places)], request)

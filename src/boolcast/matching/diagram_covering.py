@@ -1,0 +1,384 @@
+"""Covering by diagrams: which outputs cover a new filter, and which does it cover (P2-B5, B6)?
+
+A new filter N gives each variable codes (the *predicate phase*), then diagrams are evaluated
+under them (`kernels.diagram_covering`). Sound for every shape of filter:
+
+- o covers N if o is true when the variables that a conjunction of N's disjunctive form implies
+  are true and all others false, for each of these conjunctions: o is monotone.
+- N covers o if o is false when the variables that imply a disjunction of N's conjunctive form
+  are false and all others true, for each of these disjunctions: o cannot be true unless they are.
+
+For conjunctions of one constraint for each attribute both are exact. P2-B5 suggests the disjunctive
+form for the second question too; the conjunctive one says yes whenever that does, and more often.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final, Literal, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boolcast.algebra.domains import World
+from boolcast.algebra.normal_forms import to_cnf, to_dnf
+from boolcast.filters.expressions import Filter, Node, conjunction, disjunction
+from boolcast.matching.constraints import Constraint, Formula, Junction, formula_of
+from boolcast.matching.diagram_nodes import FALSE, TRUE, Nodes
+from boolcast.matching.diagram_variables import Variables
+from boolcast.matching.growing import Growing
+from boolcast.matching.implications import WAYS, Implications, Numbers, Way
+from boolcast.matching.kernels.diagram_covering import (
+    Memory,
+    Outputs,
+    Side,
+    check,
+    evaluate_diagrams,
+    reach,
+)
+
+Method = Literal["search", "one pass", "two passes"]
+
+_CLAUSES: Final = 64
+"""So many clauses have codes."""
+
+_FEW: Final = 32
+"""So many outputs are checked one by one before anything else is tried."""
+
+_check = cast("Callable[..., int]", check)
+_reach = cast("Callable[..., int]", reach)
+_evaluate_diagrams = cast("Callable[..., tuple[int, int]]", evaluate_diagrams)
+
+
+_VACUOUS: Final[list[Constraint]] = []
+
+
+class Question(NamedTuple):
+    """The codes of a filter: coded variables by clause; None where there are too many clauses."""
+
+    right: list[Numbers] | None
+    left: list[Numbers] | None
+
+
+class Answer(NamedTuple):
+    """Roots that cover, roots that are covered, diagrams evaluated and nodes looked at."""
+
+    covering: list[int]
+    covered: list[int]
+    diagrams: int
+    nodes: int
+
+
+class CoveringSearch:
+    """Keeps what the questions need as variables and outputs come and go."""
+
+    def __init__(self, nodes: Nodes, variables: Variables, world: World, way: Way) -> None:
+        self._nodes = nodes
+        self._variables = variables
+        self._world = world
+        self.implications: Implications = WAYS[way]()
+        self._tops: dict[int, dict[int, None]] = {}
+        """For each variable the roots that are false unless it, or another such, is true."""
+        self._top_counts = Growing(np.int64)
+        self._right_codes = Growing(np.uint64)
+        self._left_codes = Growing(np.uint64)
+        self._diagrams: dict[tuple[int, int], int] = {}
+        self._empty: list[int] = []
+        self._first_root = Growing(np.int32)
+        self._outputs = Outputs(_none(0), _none(0), _none(2, 0))
+        self._memory = _memory(0)
+        self._stamp = 0
+
+    def add_variables(self, numbers: Iterable[int]) -> None:
+        """Take up variables that are new."""
+        for number in numbers:
+            self.implications.add(number, self._variables[number])
+            while number >= len(self._top_counts):
+                self._top_counts.append(0)
+                self._right_codes.append(0)
+                self._left_codes.append(0)
+
+    def remove_variables(self, gone: Iterable[tuple[int, Constraint]]) -> None:
+        """Forget variables that nobody holds any more."""
+        for number, constraint in gone:
+            self.implications.remove(number, constraint)
+
+    def __len__(self) -> int:
+        return len(self._diagrams)
+
+    def roots(self) -> Iterable[list[int]]:
+        """The roots of each diagram."""
+        self._make_room()
+        first, following = self._first_root.view(), self._outputs.roots[0]
+        for diagram in self._diagrams.values():
+            found = []
+            root = int(first[diagram])
+            while root >= 0:
+                found.append(root)
+                root = int(following[root])
+            yield found
+
+    def add_root(self, root: int) -> None:
+        """A node became an output; its diagram is that with the same nodes below (P2-B2.3)."""
+        self._make_room()
+        below = self._below(root)
+        diagram = self._diagrams.get(below)
+        if diagram is None:
+            if self._empty:
+                diagram = self._empty.pop()
+            else:
+                diagram = len(self._first_root)
+                self._first_root.append(-1)
+            self._diagrams[below] = diagram
+        first, links = self._first_root.view(), self._outputs.roots
+        after = int(first[diagram])
+        links[0, root], links[1, root] = after, -1
+        if after >= 0:
+            links[1, after] = root
+        first[diagram] = root
+        self._outputs.names[root] = 1
+        counts = self._top_counts.view()
+        for variable in self._spine(root):
+            self._tops.setdefault(variable, {})[root] = None
+            counts[variable] += 1
+
+    def remove_root(self, root: int) -> None:
+        """A node, which is still there, is an output no more."""
+        below = self._below(root)
+        diagram = self._diagrams[below]
+        first, links = self._first_root.view(), self._outputs.roots
+        after, before = int(links[0, root]), int(links[1, root])
+        if before >= 0:
+            links[0, before] = after
+        else:
+            first[diagram] = after
+            if after < 0:
+                del self._diagrams[below]
+                self._empty.append(diagram)
+        if after >= 0:
+            links[1, after] = before
+        self._outputs.names[root] = 0
+        counts = self._top_counts.view()
+        for variable in self._spine(root):
+            del self._tops[variable][root]
+            if not self._tops[variable]:
+                del self._tops[variable]
+            counts[variable] -= 1
+
+    def question(self, filter: Filter) -> Question:
+        """The predicate phase: the variables that clauses imply, and those that imply clauses."""
+        formula = formula_of(cast("Node", filter), self._world)
+        plain = _constraints(formula, is_and=True)
+        if plain is not None:
+            return Question(
+                [self._implied(plain)], [self._implying([constraint]) for constraint in plain]
+            )
+        right = to_dnf(filter, budget=_CLAUSES)
+        left = to_cnf(filter, budget=_CLAUSES)
+        return Question(
+            None
+            if right.exhausted
+            else [
+                self._implied(found)
+                for clause in right.clauses
+                if (found := self._clause(conjunction(clause), is_and=True)) is not _VACUOUS
+            ],
+            None
+            if left.exhausted
+            else [
+                self._implying(found)
+                for clause in left.clauses
+                if (found := self._clause(disjunction(clause), is_and=False)) is not _VACUOUS
+            ],
+        )
+
+    def answer(self, question: Question, method: Method) -> Answer:
+        """The evaluation; outputs that are nothing but `true` or `false` are not among them."""
+        self._make_room()
+        self._stamp += 1
+        self._memory.counts[:] = 0
+        with _Coded(self._right_codes, question.right), _Coded(self._left_codes, question.left):
+            if method == "search":
+                covering = self._covering(question.right)
+                covered = [] if covering else self._covered(question)
+            else:
+                many, more = _evaluate_diagrams(
+                    self._nodes.store.variable,
+                    self._side(question.right, is_right=True),
+                    self._side(question.left, is_right=False),
+                    self._outputs._replace(first_root=self._first_root.view()),
+                    self._stamp,
+                    method == "one pass",
+                    self._memory,
+                )
+                covering = self._memory.found[:many].tolist()
+                covered = [] if covering else self._memory.found[many : many + more].tolist()
+        diagrams, nodes = self._memory.counts.tolist()
+        return Answer(covering, covered, diagrams, nodes)
+
+    def _covering(self, clauses: list[Numbers] | None) -> list[int]:
+        """One root that covers, if there is any: from the top or from the bottom.
+
+        From the top are the roots whose first variables are coded; their number is known. From
+        the bottom is a race against it.
+        """
+        if clauses is None:
+            return []
+        side = self._side(clauses, is_right=True)
+        if not clauses:
+            return [next(iter(roots)) for roots in self._tops.values()][:1]
+        counts = self._top_counts.view()
+        sums = [int(counts[numbers].sum()) for numbers in clauses]
+        clause = sums.index(min(sums))
+        if sums[clause] > _FEW:
+            found = self._reached(side, clauses, clause, 1, sums[clause])
+            if found is not None:
+                return found
+        roots = [
+            root
+            for number in clauses[clause].tolist()
+            if counts[number]
+            for root in self._tops[number]
+        ]
+        found_count = _check(
+            np.array(roots, dtype=np.int32), self._nodes.store.variable, side, 1, self._memory
+        )
+        return cast("list[int]", self._memory.found[:found_count].tolist())
+
+    def _covered(self, question: Question) -> list[int]:
+        """All roots that are covered, from the clause that fewest filters can imply."""
+        clauses = question.left
+        if clauses is None:
+            return []
+        if not clauses:
+            return [root for roots in self.roots() for root in roots]
+        uses = self._variables.uses()
+        sums = [int(uses[numbers].sum()) for numbers in clauses]
+        side = self._side(clauses, is_right=False)
+        everything = len(self._memory.seen) * 64
+        found = self._reached(side, clauses, sums.index(min(sums)), -1, everything)
+        assert found is not None, "a search without a limit ends"
+        return found
+
+    def _reached(
+        self, side: Side, clauses: list[Numbers], clause: int, wanted: int, patience: int
+    ) -> list[int] | None:
+        store = self._nodes.store
+        # Another stamp for either side.
+        stamp = 2 * self._stamp + side.good
+        count = _reach(
+            clauses[clause],
+            clause,
+            store.variable,
+            store.first_of,
+            store.of,
+            side,
+            self._outputs.names,
+            stamp,
+            wanted,
+            patience,
+            self._memory,
+        )
+        return None if count < 0 else cast("list[int]", self._memory.found[:count].tolist())
+
+    def _side(self, clauses: list[Numbers] | None, *, is_right: bool) -> Side:
+        store = self._nodes.store
+        count = -1 if clauses is None else len(clauses)
+        high = (store.first_by_high, store.by_high)
+        low = (store.first_by_low, store.by_low)
+        if is_right:
+            codes = self._right_codes.view()
+            return Side(store.high, store.low, TRUE, 1, *high, *low, codes, count)
+        codes = self._left_codes.view()
+        return Side(store.low, store.high, FALSE, 0, *low, *high, codes, count)
+
+    def _clause(self, node: Node, *, is_and: bool) -> list[Constraint]:
+        """The constraints of a clause.
+
+        A conjunction for no event, and a disjunction for every event, is vacuous: it adds
+        nothing to its normal form.
+        """
+        formula = formula_of(node, self._world)
+        if isinstance(formula, bool) and formula is not is_and:
+            return _VACUOUS
+        found = _constraints(formula, is_and=is_and)
+        assert found is not None, "a clause is plain"
+        return found
+
+    def _implied(self, constraints: list[Constraint]) -> Numbers:
+        known = self._variables.number
+        return _joined([self.implications.implied(each, known(each)) for each in constraints])
+
+    def _implying(self, constraints: list[Constraint]) -> Numbers:
+        known = self._variables.number
+        return _joined([self.implications.implying(each, known(each)) for each in constraints])
+
+    def _below(self, root: int) -> tuple[int, int]:
+        return int(self._nodes.store.low[root]), int(self._nodes.store.high[root])
+
+    def _spine(self, root: int) -> list[int]:
+        """The variables down the low side: where all are false the root is."""
+        store = self._nodes.store
+        spine = []
+        while root > TRUE:
+            spine.append(int(store.variable[root]))
+            root = int(store.low[root])
+        return spine
+
+    def _make_room(self) -> None:
+        """Grow as the nodes do."""
+        size = len(self._nodes.store.variable)
+        names, roots = self._outputs.names, self._outputs.roots
+        if size > len(names):
+            grown, links = np.zeros(size, dtype=np.int32), _none(2, size)
+            grown[: len(names)] = names
+            links[:, : len(names)] = roots
+            self._outputs = self._outputs._replace(names=grown, roots=links)
+            self._memory = _memory(size)
+
+
+class _Coded:
+    """Codes are set inside, and 0 again outside."""
+
+    def __init__(self, codes: Growing[np.uint64], clauses: list[Numbers] | None) -> None:
+        self._codes = codes.view()
+        self._clauses = clauses or []
+
+    def __enter__(self) -> None:
+        for place, numbers in enumerate(self._clauses):
+            self._codes[numbers] |= np.uint64(1 << place)
+
+    def __exit__(self, *_: object) -> None:
+        for numbers in self._clauses:
+            self._codes[numbers] = 0
+
+
+def _constraints(formula: Formula, *, is_and: bool) -> list[Constraint] | None:
+    """The constraints of a plain AND or OR; None where the formula is something else."""
+    match formula:
+        case bool():
+            return [] if formula is is_and else None
+        case Constraint():
+            return [formula]
+        case Junction(kind, children) if kind is is_and:
+            plain = [child for child in children if isinstance(child, Constraint)]
+            return plain if len(plain) == len(children) else None
+        case _:
+            return None
+
+
+def _joined(rows: list[Numbers]) -> Numbers:
+    return np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
+
+
+def _none(*shape: int) -> NDArray[np.int32]:
+    return np.full(shape, -1, dtype=np.int32)
+
+
+def _memory(size: int) -> Memory:
+    return Memory(
+        np.zeros(size, dtype=np.int64),
+        np.empty(size, dtype=np.int32),
+        np.empty(2 * size, dtype=np.int32),
+        np.zeros((2, size), dtype=np.uint64),
+        np.zeros((2, size), dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+    )

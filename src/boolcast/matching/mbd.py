@@ -1,0 +1,160 @@
+"""The match engine on shared decision diagrams (P2-B4), over arbitrary Boolean filters.
+
+What it is good at is what P2 made it for: filters that share predicates and differ in little,
+and one structure for matching, covering and merging. As `counting`, it indexes anew at the first
+match after a change; the diagrams themselves change in microseconds (`matching.diagrams`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final, cast
+
+import numpy as np
+import pyarrow as pa
+
+from boolcast.errors import UnknownSubscriptionError
+from boolcast.filters.evaluation import is_so
+from boolcast.filters.expressions import Filter, Node
+from boolcast.matching.diagram_matching import DiagramIndex, Visits
+from boolcast.matching.diagram_nodes import DEFAULT_NODES
+from boolcast.matching.diagram_order import attribute_order, statistics_of
+from boolcast.matching.diagrams import Diagrams, Figures
+from boolcast.matching.inputs import Chunk, chunks
+from boolcast.matching.numbering import check_events
+from boolcast.matching.protocol import MATCHES, Events
+from boolcast.matching.register import Snapshot, checked_filter
+from boolcast.matching.selectivity import Selectivity
+from boolcast.model.events import Event
+from boolcast.model.statistics import Statistics
+
+_SAMPLE: Final = 4_096
+"""So many subscriptions say how attributes are to be ordered."""
+
+
+class MbdEngine:
+    """P2's diagrams as a match engine.
+
+    The `order` of attributes may be given, from the top of the diagrams, as `attribute_order`
+    makes one of statistics; else it is chosen by the subscriptions that are there, and again
+    whenever they are twice as many. Statistics of events say which predicates few events satisfy.
+    A filter that would take more than `limit` nodes is left to the reference evaluator. Not for
+    several threads at once.
+    """
+
+    def __init__(
+        self,
+        *,
+        order: Sequence[str] | None = None,
+        statistics: Statistics | None = None,
+        limit: int = DEFAULT_NODES,
+    ) -> None:
+        self._given_order = order
+        self._selectivity = (
+            Selectivity.unknown() if statistics is None else Selectivity.from_statistics(statistics)
+        )
+        self._limit = limit
+        self._filters: dict[str, Filter] = {}
+        self._pending: dict[str, Filter] = {}
+        self._diagrams: Diagrams = Diagrams(self._given_order or (), limit=limit)
+        self._ordered_at = 0
+        self._state: _State | None = None
+
+    def add(self, subscription: str, filter: Filter | str) -> None:
+        parsed = checked_filter(subscription, filter)
+        if subscription in self._filters:
+            self.remove(subscription)
+        self._filters[subscription] = self._pending[subscription] = parsed
+        self._state = None
+
+    def remove(self, subscription: str) -> None:
+        if self._filters.pop(subscription, None) is None:
+            raise UnknownSubscriptionError(subscription)
+        if self._pending.pop(subscription, None) is None:
+            self._diagrams.remove(subscription)
+        self._state = None
+
+    def __len__(self) -> int:
+        return len(self._filters)
+
+    def match(self, event: Mapping[str, object]) -> list[str]:
+        state = self._built()
+        converted = Event.from_python(event)
+        found = chain.from_iterable(
+            numbers.tolist() for numbers in state.index.matches_of_one(converted)
+        )
+        return state.names.names_of([*found, *state.outside(converted)])
+
+    def match_batch(self, events: Events) -> pa.RecordBatchReader:
+        check_events(events)
+        return pa.RecordBatchReader.from_batches(MATCHES, _matches(self._built(), events))
+
+    @property
+    def diagrams(self) -> Diagrams:
+        """The diagrams of all subscriptions, to be read only."""
+        self._build_pending()
+        return self._diagrams
+
+    def figures(self) -> Figures:
+        """How large the diagrams are, and how many filters have none."""
+        return self.diagrams.figures()
+
+    def visits(self) -> Visits:
+        """What events took since the last change, independent of the machine."""
+        return self._built().index.visits()
+
+    def _built(self) -> "_State":
+        if self._state is None:
+            self._build_pending()
+            self._state = _State(self._diagrams, self._selectivity)
+        return self._state
+
+    def _build_pending(self) -> None:
+        """Make diagrams of what was added, or of everything in a better order."""
+        if self._given_order is None and len(self._filters) > 2 * self._ordered_at:
+            self._ordered_at = len(self._filters)
+            step = max(len(self._filters) // _SAMPLE, 1)
+            sample = list(self._filters.values())[::step]
+            self._diagrams = Diagrams(attribute_order(statistics_of(sample)), limit=self._limit)
+            self._pending = dict(self._filters)
+        for subscription, filter in self._pending.items():
+            self._diagrams.add(subscription, filter)
+        self._pending.clear()
+
+
+class _State:
+    """All that a match needs, as it was at some moment."""
+
+    def __init__(self, diagrams: Diagrams, selectivity: Selectivity) -> None:
+        self.index: DiagramIndex
+        self.index, groups = diagrams.index(selectivity)
+        self._first_outside = len(groups)
+        self._outside = [cast("Node", filter) for filter in diagrams.outside.values()]
+        groups += [[name] for name in diagrams.outside]
+        self.names = Snapshot(
+            (),
+            list(chain.from_iterable(groups)),
+            np.cumsum([0, *map(len, groups)], dtype=np.int64),
+        )
+
+    def outside(self, event: Event) -> list[int]:
+        """The filters without a diagram that accept an event."""
+        return [
+            number
+            for number, node in enumerate(self._outside, self._first_outside)
+            if is_so(node, event, True)
+        ]
+
+    def outside_batches(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """The same for many events, as matches."""
+        if not self._outside:
+            return
+        for row, event_number in enumerate(chunk.numbers.tolist()):
+            found = np.array(self.outside(chunk.event(row)), dtype=np.int64)
+            yield from self.names.batches(np.full(len(found), event_number), found)
+
+
+def _matches(state: _State, events: Events) -> Iterator[pa.RecordBatch]:
+    for chunk in chunks(events):
+        for rows, numbers in state.index.matches(chunk):
+            yield from state.names.batches(chunk.numbers[rows], numbers)
+        yield from state.outside_batches(chunk)

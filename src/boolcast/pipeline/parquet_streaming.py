@@ -1,0 +1,162 @@
+"""A stream of Parquet files that the workers read themselves, past Spark and its one schema.
+
+Spark's reader wants every file to be as the schema says, which is fixed when the stream starts:
+one that is not, or is damaged, ends the stream. Here Spark only tells which files are new
+(`file_events` is how a task reads them), remembers them in its checkpoint, and packs them into
+tasks by their size. A file is read by one task.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+import pyarrow as pa
+from pyspark.errors import PySparkException, PySparkTypeError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    DateType,
+    NumericType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from boolcast.errors import UsageError
+from boolcast.pipeline.file_events import FileEvents, IdColumn, schema_of, without_scheme
+from boolcast.pipeline.parquet_reading import arrow_type
+
+Option = str | int | float | bool
+
+_FILES: Final = "path string, modificationTime timestamp, length long, content binary"
+"""The columns of Spark's `binaryFile`; contents are read only if they are selected."""
+
+_SIGNED: Final = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+}
+"""What Spark makes of the types that it has not."""
+
+_PLAIN: Final = (BooleanType, NumericType, DateType, TimestampType, TimestampNTZType)
+"""Types that the name of a folder can be read as; it is a string else."""
+
+_OLDEST: Final = 100
+"""In how many files the type of the id is looked for."""
+
+_WILDCARD: Final = re.compile(r"(?<!\\)[\[\]{}*?]")
+
+
+class ParquetStream(NamedTuple):
+    """Events for `match_stream`, made by `parquet_stream`; `frame` tells their files."""
+
+    frame: DataFrame
+    path: str
+    schema: StructType
+    options: Mapping[str, Any] | None
+
+    def columns(self, event_id: str, known: StructType | None) -> StructType:
+        """What is declared, and the event's id: by the schema, a start before, or a file.
+
+        Raises UsageError if none of them tells its type.
+        """
+        if event_id in self.schema.names:
+            return self.schema
+        if known is not None and event_id in known.names:
+            kind = known[event_id].dataType
+        else:
+            kind = self._type_in_files(event_id)
+        return StructType([*self.schema.fields, StructField(event_id, kind)])
+
+    def travel(
+        self, event_id: str, needed: Collection[str], json: str | None
+    ) -> tuple[DataFrame, FileEvents]:
+        """The paths of the files, and how a task reads them; `schema` must be as of `columns`."""
+        kind = self.schema[event_id].dataType
+        return self.frame, FileEvents(
+            IdColumn(event_id, arrow_type(kind), kind.simpleString()),
+            frozenset(needed),
+            json,
+            _root(self.path),
+            {
+                field.name: arrow_type(field.dataType)
+                for field in self.schema.fields
+                if isinstance(field.dataType, _PLAIN)
+            },
+            self.options,
+        )
+
+    def _type_in_files(self, event_id: str) -> DataType:
+        for found in self._types_in_files(event_id):
+            try:
+                return from_arrow_type(_SIGNED.get(found, found))
+            except PySparkTypeError:
+                raise UsageError(
+                    f"the event's id {event_id!r} is of type {found} in {self.path}, which Spark "
+                    f"does not know: declare another, as schema='{event_id} string'"
+                ) from None
+        raise UsageError(
+            f"no file in {self.path} tells the type of the event's id {event_id!r} yet: declare "
+            f"it, as schema='{event_id} string'"
+        )
+
+    def _types_in_files(self, name: str) -> Iterator[pa.DataType]:
+        """The types of a column in the oldest files that there are, where it is not all null."""
+        files = self.frame.sparkSession.read.format("binaryFile")
+        try:
+            oldest = files.load(self.path).orderBy("modificationTime", "path").limit(_OLDEST)
+        except PySparkException:
+            # Nothing is like the pattern yet.
+            return
+        for (path,) in oldest.select("path").collect():
+            schema = schema_of(path, self.options)
+            if schema is not None and name in schema.names:
+                found = schema.field(schema.names.index(name)).type
+                if not pa.types.is_null(found):
+                    yield found
+
+
+def parquet_stream(
+    session: SparkSession,
+    path: str,
+    *,
+    schema: str | StructType | None = None,
+    options: Mapping[str, Any] | None = None,
+    spark_options: Mapping[str, Option] | None = None,
+) -> ParquetStream:
+    """The Parquet files that come to a folder, for `match_stream`: each with its own columns.
+
+    Attributes are what each file has, in its own types, and what folders below `path` tell that
+    are called `name=value`. A file that is damaged or has no usable id is a dead letter. `path`
+    is what Spark's readers take, and so are `spark_options` of streams of files, such as
+    `maxFilesPerTrigger`. Elsewhere than on a local disk workers read by fsspec, with its
+    `options`; every worker must reach the files.
+
+    `schema` need not tell all columns, and hides none. It declares the type of the event's id,
+    which is otherwise as in the first file that there is, and types of what folders tell, which
+    are otherwise strings.
+    """
+    if schema is None:
+        declared = StructType()
+    elif isinstance(schema, str):
+        declared = cast("StructType", StructType.fromDDL(schema))
+    else:
+        declared = schema
+    reader = session.readStream.format("binaryFile").schema(_FILES)
+    files = reader.options(**(spark_options or {})).load(path).select("path")
+    return ParquetStream(files, path, declared, options)
+
+
+def _root(path: str) -> str:
+    """Below which folders tell attributes: the path, or the part of it without wildcards."""
+    wildcard = _WILDCARD.search(path)
+    plain = path if wildcard is None else path[: path.rindex("/", 0, wildcard.start()) + 1]
+    plain = re.sub(r"\\(.)", r"\1", plain)
+    if ":/" not in plain:
+        plain = str(Path(plain).absolute())
+    return without_scheme(plain).rstrip("/") + "/"

@@ -1,0 +1,210 @@
+"""Shared diagrams: P2's examples, one node for one function, and nothing left behind."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boolcast.filters.expressions import Filter
+from boolcast.filters.parsing import parse
+from boolcast.matching.diagram_order import attribute_order, statistics_of
+from boolcast.matching.diagrams import Diagrams
+from boolcast.matching.mbd import MbdEngine
+from boolcast.model.schemas import Attribute, Schema
+from boolcast.model.statistics import AttributeUse, SubscriptionStatistics
+from tests.matching.conformance import accepting
+from tests.pipeline.statistics_oracle import use_of
+from tests.strategies import events, filters
+
+TAIL = "time = 'July 20,2004' and destination = 'Ottawa'"
+INTEGERS = Schema(attributes={"x": Attribute("number", integer=True)})
+
+
+def diagrams_of(*texts: str, order: tuple[str, ...] = (), **options: object) -> Diagrams:
+    made = Diagrams(order, **options)  # type: ignore[arg-type]
+    for text in texts:
+        made.add(text, parse(text))
+    return made
+
+
+def test_p2_t1_two_subscriptions_share_all_but_the_top():
+    """P2-T1: four nodes, four variables, one diagram."""
+    order = ("price", "time", "destination")
+    s1, s2 = f"price = 150 and {TAIL}", f"price < 150 and {TAIL}"
+    diagrams = diagrams_of(s1, s2, order=order)
+    figures = diagrams.figures()
+    assert (figures.nodes, figures.variables) == (4, 4)
+    assert (figures.diagrams, figures.outputs) == (1, 2)
+    assert [sorted(group) for group in diagrams.groups()] == [[s2, s1]]
+    diagrams.remove(s1)
+    assert diagrams.figures().nodes == 3
+    assert list(diagrams.groups()) == []
+
+
+def test_groups_share_the_attribute_at_the_top():
+    """One diagram, as the nodes below are the same, but nothing to merge (P2-B2.4)."""
+    diagrams = diagrams_of("a = 1 and z = 1", "b = 1 and z = 1", order=("a", "b", "z"))
+    assert diagrams.figures().diagrams == 1
+    assert list(diagrams.groups()) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a = 1 and b = 2", "b = 2.0 and a in (1)"),
+        ("(a = 1 or b = 1) and (a = 1 or c = 1)", "a = 1 or b = 1 and c = 1"),
+        ("not (a < 5 or b is null)", "a >= 5 and b is not null"),
+        ("a > 3 and a < 9", "a < 9 and not (a <= 3)"),
+        ("a = 1 and (b = 1 or true)", "a = 1"),
+        ("a > b and c = 1", "c = 1 and b < a"),
+        ("a between 4 and 2", "a = 1 and a = 2"),
+        ("a is null or a is not null", "true"),
+    ],
+)
+def test_equal_functions_are_one_node(one, other):
+    diagrams = diagrams_of(one, other)
+    assert diagrams.root(one) == diagrams.root(other)
+    assert diagrams.figures().outputs == 1
+
+
+def test_a_predicate_and_its_complement_are_two_variables():
+    diagrams = diagrams_of("a < 5", "not (a < 5)", "a < 5 or a >= 5")
+    assert diagrams.figures().variables == 3
+    assert len({diagrams.root(text) for text in ("a < 5", "not (a < 5)", "a < 5 or a >= 5")}) == 3
+    assert diagrams.root("a < 5 or a >= 5") != 1
+
+
+def test_equivalent_predicates_are_one_variable_only_where_the_schema_says_so():
+    texts = ("x > 9", "x >= 10")
+    assert diagrams_of(*texts).figures().variables == 2
+    assert diagrams_of(*texts, schema=INTEGERS).figures().variables == 1
+
+
+def test_a_conjunction_is_built_without_joins():
+    diagrams = diagrams_of(" and ".join(f"a{number} = 1" for number in range(200)))
+    assert diagrams.nodes.steps == 0
+    assert diagrams.figures().nodes == 200
+
+
+@given(st.lists(filters(small=True), max_size=12), st.randoms(use_true_random=False))
+def test_nodes_are_there_as_long_as_somebody_needs_them(several, chance):
+    diagrams = Diagrams(limit=64)
+    names = [str(number) for number in range(len(several))]
+    for name, filter in zip(names, several, strict=True):
+        diagrams.add(name, filter)
+    chance.shuffle(names)
+    while names:
+        roots = [root for name in names if (root := diagrams.root(name)) is not None]
+        assert diagrams.figures().nodes == diagrams.nodes.size_below(roots)
+        diagrams.remove(names.pop())
+    figures = diagrams.figures()
+    assert (figures.nodes, figures.variables, figures.diagrams) == (0, 0, 0)
+
+
+def test_numbers_are_used_again():
+    diagrams = Diagrams()
+    for turn in range(50):
+        diagrams.add("s", parse(f"a = {turn} and (b = {turn} or c = {turn})"))
+        diagrams.remove("s")
+    assert diagrams.nodes.used <= 10
+
+
+EXPLODING = " or ".join(f"a{number} = 1 and b{number} = 1" for number in range(12))
+"""With all of a above all of b, some two to the twelfth nodes."""
+
+SEPARATED = tuple(f"{name}{number}" for name in "ab" for number in range(12))
+
+
+def test_a_filter_that_would_explode_stays_outside():
+    diagrams = diagrams_of("a0 = 1 and b3 = 1", order=SEPARATED, limit=256)
+    before = diagrams.figures()
+    diagrams.add("large", parse(EXPLODING))
+    assert diagrams.figures().outside == 1
+    assert (diagrams.figures().nodes, diagrams.figures().variables) == (
+        before.nodes,
+        before.variables,
+    )
+    assert diagrams.covering(parse("true")).covers == ["a0 = 1 and b3 = 1"]
+    diagrams.remove("large")
+    assert len(diagrams) == 1
+
+
+@given(st.lists(filters(small=True), min_size=1, max_size=6), st.lists(events(small=True)))
+def test_outside_filters_match_all_the_same(several, some):
+    """With room for two nodes, most filters are outside."""
+    engine = MbdEngine(limit=2)
+    subscriptions: dict[str, Filter] = {str(n): each for n, each in enumerate(several)}
+    for name, filter in subscriptions.items():
+        engine.add(name, filter)
+    for event in some:
+        assert sorted(engine.match(event)) == accepting(subscriptions, event)
+
+
+def use(share: int, concentration: float, **companions: int) -> AttributeUse:
+    return AttributeUse(
+        subscriptions=share, predicates=9, concentration=concentration, companions=companions
+    )
+
+
+@pytest.mark.parametrize(
+    ("uses", "order"),
+    [
+        ({"rare": use(10, 0.1), "common": use(90, 0.1)}, ["rare", "common"]),
+        ({"spread": use(50, 0.01), "narrow": use(50, 0.5)}, ["spread", "narrow"]),
+        (
+            {
+                "top": use(50, 0.1),
+                "friend": use(49, 0.1, bottom=40),
+                "bottom": use(90, 0.1, friend=40),
+            },
+            ["top", "friend", "bottom"],
+        ),
+    ],
+)
+def test_order_by_frequency_concentration_and_company(uses, order):
+    """P2-B3, from the top to the bottom."""
+    statistics = SubscriptionStatistics(subscriptions=100, attributes=uses)
+    assert attribute_order(statistics) == order
+
+
+@given(st.lists(filters(small=True), max_size=6))
+def test_statistics_are_those_that_spark_learns(several):
+    counted = statistics_of(several)
+    expected = use_of({str(number): filter for number, filter in enumerate(several)})
+    assert counted.predicates == expected.predicates
+    assert counted.attributes.keys() == expected.attributes.keys()
+    for name, found in counted.attributes.items():
+        other = expected.attributes[name]
+        assert (found.subscriptions, found.predicates) == (other.subscriptions, other.predicates)
+        assert found.concentration == pytest.approx(other.concentration)
+        assert found.companions == other.companions
+
+
+def test_the_engine_orders_anew_when_it_has_twice_as_many():
+    engine = MbdEngine()
+    engine.add("s", "a = 1 and b = 1")
+    engine.match({})
+    for number in range(20):
+        engine.add(str(number), f"a = 1 and c{number} = 1")
+    order = engine.diagrams.variables.attribute_order()
+    assert order[-1] == "a"
+    assert engine.figures().nodes == 22
+
+
+def test_statistics_of_subscriptions_give_the_order():
+    uses = {"a": use(90, 0.1), "b": use(10, 0.1)}
+    given_order = SubscriptionStatistics(subscriptions=100, attributes=uses)
+    engine = MbdEngine(order=attribute_order(given_order))
+    engine.add("s", "a = 1 and b = 1")
+    assert engine.diagrams.variables.attribute_order() == ["b", "a"]
+
+
+def test_an_event_visits_what_may_be_true_only():
+    """Of a thousand diagrams with a selective tail, and a range above that half of events meet."""
+    engine = MbdEngine()
+    for number in range(1_000):
+        engine.add(str(number), f"price < {number % 7} and title = {number}")
+    assert engine.match({"price": 3, "title": 500}) == []
+    assert engine.match({"price": 3, "title": 501}) == ["501"]
+    visits = engine.visits()
+    assert visits.nodes <= 4
+    assert visits.variables <= 2

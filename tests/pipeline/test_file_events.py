@@ -1,0 +1,341 @@
+"""How a task reads the files of a stream; no Spark is needed for it."""
+
+import io
+import random
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fsspec.implementations.memory import MemoryFile
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import sampled_from
+
+from boolcast import Matcher
+from boolcast.errors import StreamError
+from boolcast.filters.expressions import Filter
+from boolcast.matching.catalog import index_of
+from boolcast.matching.snapshots import read_manifest
+from boolcast.matching.store import FolderStore
+from boolcast.pipeline.delivery import Delivery
+from boolcast.pipeline.event_ids import ids_of, may_be
+from boolcast.pipeline.file_events import FileEvents, IdColumn, Portion, Unreadable, folder_values
+from boolcast.pipeline.matches import groups_of
+from boolcast.pipeline.parquet_streaming import _root
+from boolcast.pipeline.readings import Source
+from boolcast.pipeline.visits import Form, Visit
+from tests.matching.conformance import COLUMNS, PROBES, accepting_each, filled
+from tests.pipeline.test_agreement import FILTERS, IDS, TYPES, split
+from tests.strategies import SMALL_NAMES
+
+EXAMPLES: Final = max(settings.default.max_examples // 10, 1)  # type: ignore[union-attr]
+
+ROWS: Final = 12
+
+WRITABLE: Final[dict[pa.DataType, tuple[object, ...]]] = {}
+"""All types of Arrow that a Parquet file can hold, with values that bear on the filters."""
+
+for kind, values in {
+    **COLUMNS,
+    **TYPES,
+    pa.struct([("x", pa.string_view())]): ({"x": "a"}, {"x": None}),
+    pa.list_(pa.string_view()): (["a"], []),
+}.items():
+    with suppress(pa.ArrowException):
+        pq.write_table(pa.table({"a": pa.array(values, kind, from_pandas=False)}), io.BytesIO())
+        WRITABLE[kind] = values
+
+
+@st.composite
+def drifting(draw: st.DrawFn) -> list[pa.Table]:
+    """A few files, each with columns of its own."""
+    names = (*SMALL_NAMES, "a.x")
+    tables = []
+    for number in range(draw(st.integers(1, 4))):
+        columns = {"id": pa.array(range(number * ROWS, (number + 1) * ROWS))}
+        for name in draw(st.lists(sampled_from(names), unique=True)):
+            kind = draw(sampled_from(list(WRITABLE)))
+            value = sampled_from((None, *WRITABLE[kind]))
+            values = draw(st.lists(value, min_size=ROWS, max_size=ROWS))
+            columns[name] = pa.array(values, kind, from_pandas=False)
+        tables.append(pa.table(columns))
+    return tables
+
+
+def needed_by(store: FolderStore) -> frozenset[str]:
+    parts = index_of(read_manifest(store, 1)).parts
+    return frozenset(name for part in parts for name in part.attributes)
+
+
+def reading(needed: frozenset[str], **changed: Any) -> FileEvents:
+    told = FileEvents(IdColumn("id", pa.int64(), "bigint"), needed, None, "/", {}, None)
+    return told._replace(**changed)
+
+
+def portions(files: FileEvents, *paths: object) -> list[Any]:
+    """What is read of some files, and what cannot be."""
+    names = [path if isinstance(path, str) else f"file:{path}" for path in paths]
+    return list(files.read([pa.record_batch({"path": names})]))
+
+
+def delivered(
+    index: FolderStore, output: Path, paths: Sequence[Path], form: Form
+) -> dict[str, list[dict[str, Any]]]:
+    """What a task puts into both tables, by their names."""
+    groups = groups_of(index_of(read_manifest(index, 1)), 1)
+    visit = Visit(index, groups, Source(None, False, new_files=reading(needed_by(index))))
+    store = FolderStore(output)
+    task = Delivery(visit=visit, form=form, output=store, batch=0, version=1)
+    (reports,) = task(iter([pa.record_batch({"path": [f"file:{path}" for path in paths]})]))
+    found: dict[str, list[dict[str, Any]]] = {"matches": [], "dead_letters": [], "events": []}
+    for report in reports.to_pylist():
+        if report["name"]:
+            found[report["table"]] += pq.read_table(output / report["name"]).to_pylist()
+    return found
+
+
+@settings(max_examples=EXAMPLES)
+@given(
+    tables=drifting(),
+    subscriptions=st.dictionaries(IDS, FILTERS, min_size=1),
+    groups=sampled_from([5, 1_000]),
+    form=sampled_from(["rows", "lists"]),
+    damaged=st.booleans(),
+)
+def test_a_task_finds_what_the_engine_finds(
+    tables: list[pa.Table],
+    subscriptions: Mapping[str, Filter],
+    groups: int,
+    form: Form,
+    damaged: bool,
+) -> None:
+    """Law 6, however the columns drift; a damaged file in between costs itself alone."""
+    subscriptions = {**subscriptions, **PROBES}
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        filled(Matcher, subscriptions).save(root / "index")
+        paths = []
+        expected, bad = [], set()
+        for number, table in enumerate(tables):
+            paths.append(root / f"{number}.parquet")
+            pq.write_table(table, paths[-1], row_group_size=groups)
+            good, malformed = split(pq.read_table(paths[-1]))
+            numbered = [(number * ROWS + row, event) for row, event in good]
+            expected += accepting_each(subscriptions, numbered)
+            bad |= {number * ROWS + row for row in malformed}
+        if damaged:
+            bad_file = root / "damaged.parquet"
+            bad_file.write_bytes(paths[0].read_bytes()[:-9])
+            paths.insert(1, bad_file)
+        found = delivered(FolderStore(root / "index"), root / "output", paths, form)
+    if form == "lists":
+        pairs = [(row["id"], name) for row in found["matches"] for name in row["subscriptions"]]
+    else:
+        pairs = [(row["id"], row["subscription"]) for row in found["matches"]]
+    assert sorted(pairs) == sorted(expected)
+    told = {row["id"] for row in found["dead_letters"]}
+    assert told == bad | ({None} if damaged else set())
+
+
+def test_a_task_tells_what_it_could_not_match(tmp_path):
+    filled(Matcher, {"x": "a = 'x'"}).save(tmp_path / "index")
+    paths = [tmp_path / f"{number}.parquet" for number in range(3)]
+    views = pa.array(["x", "x", None], pa.string_view())
+    pq.write_table(pa.table({"id": [1, None, 2], "a": views}), paths[0])
+    paths[1].write_bytes(b"nothing of use")
+    pq.write_table(pa.table({"id": ["3", "b"], "a": ["x", "x"]}), paths[2])
+    found = delivered(FolderStore(tmp_path / "index"), tmp_path / "output", paths, "rows")
+    assert [(row["id"], row["subscription"]) for row in found["matches"]] == [(1, "x"), (3, "x")]
+    nameless, damaged, other = found["dead_letters"]
+    assert nameless["error"] == "the event has no id"
+    assert damaged["error"].startswith(f"no event of {paths[1]} can be read: ")
+    assert other["error"] == "the id 'b' cannot be of type bigint"
+    assert {row["id"] for row in found["dead_letters"]} == {None}
+
+
+TABLE: Final = pa.table(
+    {
+        "id": range(2_000),
+        "a": [f"text {number % 97}" for number in range(2_000)],
+        "b": [number * 0.5 for number in range(2_000)],
+        "c": [{"x": number} for number in range(2_000)],
+    }
+)
+FILES: Final = reading(frozenset(("a", "b", "c.x")))
+
+
+@pytest.mark.parametrize("compression", ["snappy", "none", "zstd"])
+def test_any_damage_is_told_and_nothing_else_raised(tmp_path, compression):
+    path, whole = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pq.write_table(TABLE, whole, row_group_size=500, compression=compression)
+    data = whole.read_bytes()
+    chance = random.Random(compression)
+    outcomes = set()
+    for _ in range(150):
+        bad = bytearray(data)
+        if chance.random() < 0.2:
+            del bad[chance.randrange(1, len(bad)) :]
+        # Half of them near the end, where the footer is.
+        elif chance.random() < 0.5:
+            bad[chance.randrange(len(bad))] ^= 1 << chance.randrange(8)
+        else:
+            bad[-chance.randrange(1, 2_500)] ^= 1 << chance.randrange(8)
+        path.write_bytes(bad)
+        *found, last = portions(FILES, path, whole)
+        outcomes |= {type(each) for each in found}
+        assert isinstance(last, Portion)
+        assert last.events.num_rows == 500
+    assert outcomes == {Portion, Unreadable}
+
+
+def test_rows_that_are_damaged_are_told_and_the_others_read(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(TABLE, path, row_group_size=500, write_page_checksum=True)
+    begin = pq.read_metadata(path).row_group(2).column(1).data_page_offset
+    data = bytearray(path.read_bytes())
+    data[begin + 200] ^= 1
+    path.write_bytes(data)
+    first, second, bad, last = portions(FILES, path)
+    assert [each.events.column(0)[0].as_py() for each in (first, second, last)] == [0, 500, 1500]
+    assert bad.reason.startswith(f"the rows 1000 to 1499 of {path} cannot be read: ")
+    assert "\n" not in bad.reason
+    # Of a column that no filter asks for nobody knows.
+    assert len(portions(reading(frozenset("b")), path)) == 4
+    assert all(isinstance(each, Portion) for each in portions(reading(frozenset("b")), path))
+
+
+def test_files_that_cannot_be_reached_end_the_task(tmp_path):
+    pq.write_table(TABLE, tmp_path / "a.parquet")
+    with pytest.raises(StreamError, match=r"b\.parquet cannot be reached: .*No such file"):
+        portions(FILES, tmp_path / "a.parquet", tmp_path / "b.parquet")
+    with pytest.raises(StreamError, match=r"b\.parquet cannot be reached"):
+        portions(FILES, "memory://bucket/b.parquet")
+
+
+def test_files_elsewhere_are_read_by_fsspec(monkeypatch):
+    system = fsspec.filesystem("memory")
+    with system.open("/bucket/a b.parquet", "wb") as file:
+        pq.write_table(TABLE, file)
+    system.pipe_file("/bucket/bad.parquet", b"nothing of use")
+    first, bad = portions(FILES, "memory:///bucket/a b.parquet", "memory:///bucket/bad.parquet")
+    assert first.events.num_rows == 2_000
+    assert bad.reason.startswith("no event of memory:///bucket/bad.parquet can be read: ")
+
+    def reset(*_):
+        raise ConnectionResetError("the connection was reset")
+
+    monkeypatch.setattr(MemoryFile, "read", reset)
+    with pytest.raises(StreamError, match="cannot be reached: the connection was reset"):
+        portions(FILES, "memory:///bucket/a b.parquet")
+
+
+@pytest.mark.parametrize(
+    ("columns", "needed", "expected"),
+    [
+        ([("a", pa.int64()), ("b", pa.int64())], "a", ["a"]),
+        ([("a", pa.struct([("x", pa.int64())])), ("a.y", pa.int64())], "a.x", ["a"]),
+        ([("a", pa.struct([("x", pa.int64())])), ("a.y", pa.int64())], "a.y", ["a.y"]),
+        ([("a", pa.struct([("x", pa.int64())])), ("a.x", pa.int64())], "b", ["a", "a.x"]),
+        ([("a", pa.int64()), ("a", pa.int64()), ("b", pa.int64())], "b", ["a", "a", "b"]),
+        ([("A", pa.int64()), ("a", pa.int64())], "a", ["a"]),
+        ([("A", pa.int64()), ("a", pa.int64())], "A", ["A"]),
+        ([("a", pa.int64())], "id", ["id"]),
+        ([("a", pa.int64())], "b", []),
+    ],
+)
+def test_the_columns_that_are_read(tmp_path, columns, needed, expected):
+    fields = [pa.field("id", pa.int64()), *(pa.field(*each) for each in columns)]
+    table = pa.Table.from_arrays(
+        [pa.nulls(3, each.type) for each in fields], schema=pa.schema(fields)
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    (found,) = portions(reading(frozenset((needed,))), tmp_path / "a.parquet")
+    assert found.events.schema.names == ["id", *expected]
+    assert found.events.num_rows == 3
+
+
+BROKEN: Final = pa.array([b"a", b"\xff", b"b"], pa.binary()).cast(pa.string(), safe=False)
+"""Strings, of which one is not valid."""
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "expected"),
+    [
+        (pa.array([1, None], pa.int8()), pa.int64(), [1, None]),
+        (pa.array([1, 300]), pa.int8(), [1, "300"]),
+        (pa.array([1.0, 1.5, 2.0**50]), pa.int64(), [1, "1.5", 2**50]),
+        (pa.array([1, 2**53 + 1]), pa.float64(), [1.0, "9007199254740993"]),
+        (
+            pa.array(["7", "007", " 7", "x", "", None]),
+            pa.int64(),
+            [7, "'007'", "' 7'", "'x'", "''", None],
+        ),
+        (pa.array([7, -1]), pa.string(), ["7", "-1"]),
+        (pa.array(["a", None, "a"]).dictionary_encode(), pa.string(), ["a", None, "a"]),
+        (pa.array(["a"], pa.large_string()), pa.string(), ["a"]),
+        (
+            pa.array([1_000, 1], pa.timestamp("ns")).cast(pa.timestamp("ns", "UTC")),
+            pa.timestamp("us", "UTC"),
+            None,
+        ),
+        (pa.nulls(2), pa.string(), [None, None]),
+        (BROKEN, pa.string(), ["a", "of this event", "b"]),
+        (BROKEN, pa.int64(), ["'a'", "of this event", "'b'"]),
+        (
+            pa.array([{"x": 1}], pa.struct([("x", pa.int32())])),
+            pa.struct([("x", pa.int32())]),
+            [{"x": 1}],
+        ),
+    ],
+)
+def test_ids_of_another_type_are_the_same_or_none(found, wanted, expected):
+    assert may_be(found.type, wanted)
+    array, problems = ids_of(found, wanted, "such")
+    assert array.type == wanted
+    values = array.to_pylist()
+    if expected is None:
+        assert (values[0].microsecond, values[1], list(problems)) == (1, None, [1])
+        return
+    for row, value in enumerate(expected):
+        if values[row] is None and value is not None:
+            assert problems[row] == f"the id {value} cannot be of type such"
+        else:
+            assert values[row] == value
+            assert row not in problems
+
+
+def test_ids_of_views(tmp_path):
+    for kind in (pa.string_view(), pa.large_string()):
+        pq.write_table(pa.table({"id": pa.array(["7", None, "x"], kind)}), tmp_path / "a.parquet")
+        for wanted, expected in {
+            pa.string(): ["7", None, "x"],
+            pa.int64(): [7, None, None],
+        }.items():
+            files = reading(frozenset(("id",)), event_id=IdColumn("id", wanted, "such"))
+            (found,) = portions(files, tmp_path / "a.parquet")
+            assert found.events.column(0).to_pylist() == expected
+
+
+def test_ids_of_kinds_that_have_nothing_in_common():
+    for found in (pa.bool_(), pa.timestamp("us"), pa.binary(), pa.list_(pa.int64())):
+        assert not may_be(found, pa.int64())
+        assert not may_be(found, pa.string())
+
+
+def test_what_folders_tell(tmp_path, monkeypatch):
+    path = "file:/data/run=5/events/day=2026-11-15/city=S%C3%A3o%2FPaulo/a=1.parquet"
+    told = {"day": "2026-11-15", "city": "São/Paulo"}
+    assert folder_values(path, _root("/data/run=5/events")) == told
+    assert folder_values(path, _root("file:///data/run=5/events/")) == told
+    assert folder_values(path, _root("/data/run=5/eve*")) == told
+    assert folder_values(path, _root("/data/run=*/events")) == {"run": "5", **told}
+    assert folder_values("s3a://bucket/x/day=1/a", _root("s3a://bucket/x")) == {"day": "1"}
+    assert folder_values("file:/data[1]/day=1/a", _root(r"/data\[1\]")) == {"day": "1"}
+    monkeypatch.chdir(tmp_path)
+    assert folder_values(f"file:{tmp_path}/x/day=1/a", _root("x")) == {"day": "1"}

@@ -1,0 +1,207 @@
+"""A stream of Parquet files: each has columns of its own, and none of them ends the stream."""
+
+import os
+
+import pyarrow as pa
+import pytest
+
+from boolcast.errors import StreamError, UsageError
+from boolcast.pipeline import parquet_stream, read_dead_letters, read_matches
+from boolcast.pipeline.serving import Serving
+from tests.pipeline import contents
+from tests.pipeline.streams import SCHEMA, Scene, event
+
+
+@pytest.fixture
+def scene(tmp_path):
+    return Scene(tmp_path)
+
+
+def events(*numbers):
+    return pa.Table.from_pylist([event(number) for number in numbers])
+
+
+def pairs(scene):
+    return sorted((row["id"], row["subscription"]) for row in scene.rows())
+
+
+def damage(path):
+    """Nothing is left but the beginning."""
+    time = path.stat().st_mtime_ns
+    path.write_bytes(path.read_bytes()[:40])
+    os.utime(path, ns=(time, time))
+
+
+def test_whatever_comes_the_stream_goes_on(spark, scene):
+    scene.save(cheap="price < 10", named="price = 'five'", untitled="title is null")
+    scene.put_table("number", pa.table({"id": [1], "price": [5.0], "title": ["x"]}))
+    scene.put_table("text", pa.table({"id": [2], "price": ["five"], "title": ["x"]}))
+    scene.put_table("opaque", pa.table({"id": [3], "price": [[5.0]]}))
+    scene.put_table("integer", pa.table({"id": pa.array([4], pa.int16()), "price": [5]}))
+    scene.put_table("nested", pa.table({"id": [5], "price": [{"amount": 5.0}], "title": ["x"]}))
+    damaged = scene.put_table("damaged", events(6))
+    damage(damaged)
+    nameless = scene.put_table("nameless", pa.table({"number": [7], "price": [5.0]}))
+    scene.put_table("nulls", pa.table({"id": [8, None, 9], "price": [5.0, 5.0, 50.0]}))
+    scene.put_table(
+        "texts", pa.table({"id": ["10", "ten"], "price": [5.0, 5.0], "title": ["x"] * 2})
+    )
+    flags = scene.put_table("flags", pa.table({"id": [True], "price": [5.0]}))
+    scene.put_table("last", pa.table({"id": [11], "colour": ["red"], "title": ["x"]}))
+    stream = scene.start(scene.files(spark, files=4))
+    stream.wait()
+    assert [batch.events for batch in stream.published()] == [4, 6, 4]
+    assert pairs(scene) == sorted(
+        [
+            *((each, "all") for each in (1, 2, 3, 4, 5, 8, 9, 10, 11)),
+            *((each, "cheap") for each in (1, 4, 8, 10)),
+            *((each, "untitled") for each in (3, 4, 8, 9)),
+            (2, "named"),
+        ]
+    )
+    told = {(row["batch"], row["id"], row["error"]) for row in scene.rows("dead_letters")}
+    (of_damaged,) = (error for _, _, error in told if str(damaged) in error)
+    others = "its column 'id' is of type bool, and the ids of this stream are of type bigint"
+    assert told == {
+        (1, None, of_damaged),
+        (1, None, f"no event of {nameless} can be read: it has no column 'id'"),
+        (1, None, "the event has no id"),
+        (2, None, "the id 'ten' cannot be of type bigint"),
+        (2, None, f"no event of {flags} can be read: {others}"),
+    }
+    assert of_damaged.startswith(f"no event of {damaged} can be read: Parquet magic bytes not")
+    found = read_dead_letters(spark, scene.output)
+    assert found.dtypes[0] == ("id", "bigint")
+    assert found.count() == 5
+
+    # What the next version asks for is in the files to come, and was not in those before.
+    scene.save(red="colour = 'red'", nested="price.amount < 10")
+    (scene.events / "number.parquet").unlink()
+    scene.put_table("more", pa.table({"id": [20], "colour": ["red"], "price": [{"amount": 1}]}))
+    stream = scene.start(scene.files(spark, files=10))
+    stream.wait()
+    (batch,) = stream.published()
+    assert (batch.batch, batch.version, batch.events) == (3, 2, 1)
+    assert [pair for pair in pairs(scene) if pair[0] == 20] == [
+        *((20, name) for name in ("all", "nested", "red"))
+    ]
+
+
+def test_matches_are_those_of_the_engine_whatever_the_restarts(spark, scene):
+    scene.save(cheap="price < 10")
+    for number in range(5):
+        table = events(*range(number * 40, number * 40 + 40))
+        scene.put_table(f"{number}", table, row_group_size=15)
+    scene.start(scene.files(spark, files=3)).wait()
+    scene.save(cheap="price < 20", third="title = 'title 3' or price > 45")
+    scene.put_table("5", events(*range(200, 240)))
+    for mark in ("1", ".1.crc"):
+        # As a driver that was killed leaves it: Spark repeats the batch.
+        (scene.checkpoint / "commits" / mark).unlink()
+    scene.start(scene.files(spark, SCHEMA, files=3)).wait()
+    scene.verify((row.asDict() for row in read_matches(spark, scene.output).collect()), range(240))
+    assert list(scene.rows("dead_letters")) == []
+
+
+def test_a_file_that_goes_before_it_is_read_ends_the_stream(spark, scene, monkeypatch):
+    """It may come back: a share that is not mounted must not cost all its events."""
+    scene.save()
+    path = scene.put_table("a", events(1))
+    kept = path.read_bytes()
+    bind = Serving.bind
+
+    def losing(serving, *arguments):
+        path.unlink()
+        return bind(serving, *arguments)
+
+    monkeypatch.setattr(Serving, "bind", losing)
+    with pytest.raises(StreamError, match=r"a\.parquet.*Once it is back, start") as caught:
+        scene.start(scene.files(spark)).wait()
+    assert "\n" not in str(caught.value)
+    monkeypatch.undo()
+    path.write_bytes(kept)
+    scene.start(scene.files(spark)).wait()
+    assert pairs(scene) == [(1, "all")]
+
+
+class TestTypeOfTheId:
+    def test_it_is_declared_or_told_by_a_file(self, spark, scene):
+        scene.save()
+        with pytest.raises(UsageError, match=r"no file in .*events tells the type of the event's"):
+            scene.start(scene.files(spark))
+        assert not scene.output.exists()
+        damage(scene.put_table("a", events(1)))
+        scene.put_table("b", pa.table({"id": pa.array([None], pa.null())}))
+        first = scene.put_table("c", pa.table({"id": pa.array([1], pa.uint32())}))
+        scene.put_table("d", pa.table({"id": ["2"]}))
+        scene.start(scene.files(spark, files=10)).wait()
+        assert read_matches(spark, scene.output).dtypes[0] == ("id", "bigint")
+        assert pairs(scene) == [(1, "all"), (2, "all")]
+
+        # At a new start it is what it was, whatever files there are.
+        first.unlink()
+        scene.put_table("e", pa.table({"id": ["3"]}))
+        scene.start(scene.files(spark, files=10)).wait()
+        assert pairs(scene) == [(1, "all"), (2, "all"), (3, "all")]
+        with pytest.raises(StreamError, match="id of the events was bigint, and is now string"):
+            scene.start(scene.files(spark, "id string"))
+
+    def test_one_that_cannot_be_is_refused(self, spark, scene):
+        scene.save()
+        for schema, problem in {
+            "id interval year": "which cannot travel to Python",
+            "batch int": "cannot be called 'batch'",
+        }.items():
+            with pytest.raises(UsageError, match=problem):
+                scene.start(scene.files(spark, schema), event_id=schema.split()[0])
+        scene.put_table("a", pa.table({"id": pa.array([1.0], pa.float16())}))
+        with pytest.raises(UsageError, match="'id' is of type halffloat in"):
+            scene.start(scene.files(spark))
+
+
+def test_another_reader_is_refused(spark, scene):
+    """What Spark reads has the columns of its schema, which files may not have."""
+    scene.save()
+    rows = spark.readStream.schema(SCHEMA).parquet(str(scene.events))
+    scene.start(rows).wait()
+    with pytest.raises(StreamError, match="the reader of the stream was spark, and is now work"):
+        scene.start(scene.files(spark, SCHEMA))
+    scene.output, scene.checkpoint = scene.folder / "other", scene.folder / "other-checkpoint"
+    scene.start(scene.files(spark, SCHEMA)).wait()
+    with pytest.raises(StreamError, match="the reader of the stream was workers, and is now sp"):
+        scene.start(rows)
+
+
+@pytest.mark.parametrize("form", ["rows", "lists"])
+def test_json_in_a_column(spark, scene, form):
+    scene.save(all="true", cheap="price < 10")
+    texts = ['{"price": 5}', "{", None]
+    scene.put_table("a", pa.table({"id": [1, 2, 3], "text": pa.array(texts).dictionary_encode()}))
+    scene.put_table("b", pa.table({"id": [4, None], "text": [b'{"price": 50}', b"{"]}))
+    scene.put_table("c", pa.table({"id": [5], "text": [5]}))
+    scene.put_table("d", pa.table({"id": [6]}))
+    scene.start(scene.files(spark, files=4), json="text", form=form).wait()
+    found = read_matches(spark, scene.output).drop("version", "batch")
+    assert contents.pairs(found) == [(1, "all"), (1, "cheap"), (4, "all")]
+    told = {row["id"] or row["event"] or row["error"][-60:] for row in scene.rows("dead_letters")}
+    assert told == {
+        *(2, 3, "{"),
+        "column 'text' must hold JSON as strings, and it is of type int64"[-60:],
+        f"{scene.events / 'd.parquet'} can be read: it has no column 'text'"[-60:],
+    }
+
+
+def test_folders_tell_attributes(spark, scene):
+    scene.save(
+        november="day >= timestamp '2026-11-01'", seven="hour = '7'", none="hour is null", x="x = 1"
+    )
+    place = scene.events / "run=5"
+    scene.put_table("run=5/day=2026-11-15/hour=7/a", pa.table({"id": [1], "x": [1]}))
+    scene.put_table("run=5/day=2026-10-15/hour=__HIVE_DEFAULT_PARTITION__/a", pa.table({"id": [2]}))
+    scene.put_table("run=5/day=someday/hour=7/a", pa.table({"id": [3], "hour": [7]}))
+    scene.start(parquet_stream(spark, str(place), schema="day date, id long")).wait()
+    assert pairs(scene) == [
+        *((1, name) for name in ("all", "november", "seven", "x")),
+        *((2, name) for name in ("all", "none")),
+        (3, "all"),
+    ]
