@@ -38,6 +38,7 @@ def experiments() -> None:
       boolcast reproduce unsubscription --output unsubscription
       boolcast reproduce pruning --scale 0.1 --output pruning
       boolcast reproduce advertisements --scale 0.1
+      boolcast reproduce mbd --scale 0.1
 
     \b
     Exit codes:
@@ -192,6 +193,54 @@ def pruning(
 
     show(
         pruning_report.REPRODUCTION,
+        part,
+        scale=scale,
+        seed=seed,
+        output=output,
+        cores=cores,
+        as_json=as_json,
+    )
+
+
+@reproduce.command()
+def mbd(
+    part: Annotated[
+        str,
+        typer.Option("--part", metavar="LIST", help="tables, orders, insertion, imt, or all."),
+    ] = "all",
+    scale: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", min=0.001, max=1.0, help="Of the paper's 200,000 subscriptions."
+        ),
+    ] = 1.0,
+    seed: _Seed = 1,
+    output: _Output = None,
+    cores: _Cores = None,
+    as_json: AsJson = False,
+) -> None:
+    """Cover and merge subscriptions in decision diagrams (P2), spread by Spark.
+
+    Two sets of conjunctions that share their predicates. What covering, perfect and imperfect
+    merging leave of a table, what routing with it takes against a scan, what the order of
+    attributes and the cache of dependencies do, and how imperfect mergers may be. The checks are
+    those of docs/experiments/mbd.md, from 20,000 subscriptions on (--scale 0.1).
+
+    \b
+      FOLDER/figures.json        all that was measured, and the checks
+      FOLDER/tables.parquet      what each method leaves, and routing with it
+      FOLDER/insertion.parquet   what insertions took, step by step
+      FOLDER/imt.parquet         tables by threshold
+      FOLDER/mbd-tables.svg ...  plots, if matplotlib is there: pip install 'boolcast[report]'
+
+    Needs pip install 'boolcast[spark]'.
+    """  # noqa: D301 - \b keeps the lines of a paragraph apart
+    with needing_spark():
+        from boolcast.cli import mbd_report  # noqa: PLC0415 - Spark, numba and rich
+    from boolcast.cli.reproduce_output import show  # noqa: PLC0415 - as above
+
+    show(
+        mbd_report.REPRODUCTION,
         part,
         scale=scale,
         seed=seed,
