@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from boolcast.experiments.mbd import FIGURES, WAYS, Part, report, run, settings
+from boolcast.experiments.mbd import FIGURES, Part, report, run, settings
 from boolcast.experiments.mbd_checks import checks
 from boolcast.experiments.mbd_imt import ImtFigures, ImtSetting
 from boolcast.experiments.mbd_insertion import InsertionFigures, InsertionSetting
@@ -19,7 +19,7 @@ from boolcast.experiments.reproduction import keep, kept
 pytestmark = pytest.mark.slow
 
 TABLE = TableSetting(set="A", subscriptions=600, events=200, seed=1)
-INSERTION = InsertionSetting(set="A", subscriptions=600, seed=1, method="one pass", way="cached")
+INSERTION = InsertionSetting(set="A", subscriptions=600, samples=10, seed=1)
 IMT = ImtSetting(set="A", subscriptions=300, events=2_000, seed=1, advertised=False)
 
 
@@ -31,9 +31,10 @@ def table() -> TableFigures:
 
 
 @pytest.fixture(scope="module")
-def insertions() -> list[InsertionFigures]:
-    runs = [run(replace(INSERTION, method=method, way=way)) for method, way in WAYS]
-    return [each for each in runs if isinstance(each, InsertionFigures)]
+def insertion() -> InsertionFigures:
+    found = run(INSERTION)
+    assert isinstance(found, InsertionFigures)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def curves() -> list[ImtFigures]:
 
 def test_the_sizes_are_the_papers():
     chosen = settings(Part, scale=1.0, seed=1)
-    assert len({each.label for each in chosen}) == len(chosen) == 2 + 2 * 5 + 2 * 4 + 2
+    assert len({each.label for each in chosen}) == len(chosen) == 2 + 2 * 5 + 2 + 2
     assert {each.subscriptions for each in chosen if not isinstance(each, ImtSetting)} == {200_000}
     assert {each.subscriptions for each in chosen if isinstance(each, ImtSetting)} == {100_000}
     assert {each.events for each in chosen if isinstance(each, TableSetting)} == {50_000}
@@ -65,14 +66,15 @@ def test_every_method_leaves_less_and_loses_nothing(table):
     assert all(each.visited < each.scanned for each in table.methods)
 
 
-def test_covering_in_diagrams_leaves_what_closed_forms_leave(table, insertions):
-    assert {each.points[-1].entries for each in insertions} == {table.of("covering").entries}
+def test_covering_in_diagrams_leaves_what_closed_forms_leave(table, insertion):
+    assert [point.subscriptions for point in insertion.points] == list(range(30, 601, 30))
+    assert insertion.points[-1].entries == table.of("covering").entries
 
 
-def test_one_pass_and_the_cache_change_no_answer(insertions):
-    assert len({each.outcome for each in insertions}) == 1
-    one, _, two, search = insertions
-    assert search.evaluated <= one.evaluated < two.evaluated
+def test_one_pass_and_the_cache_change_no_answer(insertion):
+    assert insertion.different == 0
+    assert insertion.evaluated("search") == 0
+    assert 0 < insertion.evaluated("one pass") < insertion.evaluated("two passes")
 
 
 def test_another_order_merges_less(table):
@@ -98,8 +100,8 @@ def test_false_matches_are_as_many_as_expected(curves):
     assert last.false == pytest.approx(last.expected, abs=4 * last.expected**0.5)
 
 
-def test_checks_of_what_was_run(table, insertions, curves):
-    runs = [table, *insertions, *curves]
+def test_checks_of_what_was_run(table, insertion, curves):
+    runs = [table, insertion, *curves]
     assert {each.number for each in checks(runs)} == {1, 2, 4, 5, 6, 7, 8, 9}
     assert {each.number for each in checks([table])} == {1, 2, 9}
     assert not checks([])
@@ -109,18 +111,21 @@ def failed(runs) -> set[int]:
     return {each.number for each in checks(runs) if not each.holds}
 
 
-def test_checks_can_fail(table, insertions, curves):
+def test_checks_can_fail(table, insertion, curves):
     lossy = replace(table, methods=[replace(each, missed=1) for each in table.methods])
     assert 9 in failed([lossy])
     grown = replace(table, methods=[replace(each, entries=600) for each in table.methods])
     assert 1 in failed([grown])
     slow = replace(table, methods=[replace(each, microseconds=1e9) for each in table.methods])
     assert 2 in failed([slow])
-    one, bare, two, _ = insertions
-    assert 4 in failed([replace(one, evaluated=two.evaluated), two])
-    assert 4 in failed([replace(one, outcome="other"), two])
-    points = [replace(point, predicate_microseconds=1e9) for point in one.points]
-    assert 5 in failed([replace(one, points=points), bare])
+    assert 4 in failed([replace(insertion, different=1)])
+    points = [
+        replace(point, evaluated={**point.evaluated, "one pass": 1e9}) for point in insertion.points
+    ]
+    assert 4 in failed([replace(insertion, points=points)])
+    slow_cache = {"cached": 1e9, "compared": 1.0, "ranges": 1.0}
+    points = [replace(point, predicates=slow_cache) for point in insertion.points]
+    assert 5 in failed([replace(insertion, points=points)])
     plain, told = curves
     rising = replace(plain, points=plain.points[::-1])
     assert {6, 7} & failed([rising])
@@ -136,8 +141,8 @@ def test_orders_are_compared_once_there_are_five(table):
     assert 3 in failed([table, *[other] * 5])
 
 
-def test_figures_are_kept(table, insertions, curves, tmp_path):
-    for each in (table, insertions[0], curves[0]):
+def test_figures_are_kept(table, insertion, curves, tmp_path):
+    for each in (table, insertion, curves[0]):
         keep(tmp_path, each)
         assert kept(tmp_path, each.setting, FIGURES) == each
 

@@ -10,8 +10,10 @@ from boolcast.cli.tables import of_kind
 from boolcast.experiments.mbd import Report
 from boolcast.experiments.mbd_checks import PAPER_SIZES
 from boolcast.experiments.mbd_imt import ImtFigures
+from boolcast.experiments.mbd_insertion import METHODS as COVERING_METHODS
 from boolcast.experiments.mbd_insertion import InsertionFigures
 from boolcast.experiments.mbd_tables import METHODS, TableFigures
+from boolcast.matching.implications import WAYS
 
 
 def draw(made: Report, folder: Path) -> None:
@@ -50,24 +52,24 @@ def _tables(runs: Sequence[TableFigures]) -> Figure:
 
 
 def _insertion(runs: Sequence[InsertionFigures]) -> Figure:
-    """Fig. 13, both phases apart."""
-    figure = Figure(figsize=(10, 7), layout="constrained")
-    names = sorted({each.setting.set for each in runs})
-    panels = figure.subplots(len(names), 2, squeeze=False)
-    for (predicates, diagrams), name in zip(panels, names, strict=True):
-        for each in (run for run in runs if run.setting.set == name):
-            label = f"{each.setting.method}, {each.setting.way}"
-            places = [point.subscriptions for point in each.points]
-            spent = [point.predicate_microseconds for point in each.points]
-            predicates.plot(places, spent, label=label)
-            spent = [point.diagram_microseconds for point in each.points]
-            diagrams.plot(places, spent, label=label)
-        predicates.set_title(f"Set {name}: µs for the predicates of an insertion")
-        diagrams.set_title(f"Set {name}: µs for its diagrams")
-        for axes in (predicates, diagrams):
+    """Fig. 13, its phases apart."""
+    figure = Figure(figsize=(11, 3.5 * len(runs)), layout="constrained")
+    panels = figure.subplots(len(runs), 3, squeeze=False)
+    for row, each in zip(panels, sorted(runs, key=lambda run: run.setting.set), strict=True):
+        places = [point.subscriptions for point in each.points]
+        find, evaluate, put = row
+        for way in WAYS:
+            find.plot(places, [point.predicates[way] for point in each.points], label=way)
+            put.plot(places, [point.insertion[way] for point in each.points], label=way)
+        for method in COVERING_METHODS:
+            spent = [point.diagrams[method] for point in each.points]
+            evaluate.plot(places, spent, label=method)
+        titles = ("find implications", "evaluate diagrams", "put it in")
+        for axes, what in zip(row, titles, strict=True):
+            axes.set_title(f"Set {each.setting.set}: µs to {what}")
             axes.set_xlabel("subscriptions")
             axes.set_yscale("log")
-    figure.axes[0].legend()
+            axes.legend()
     return figure
 
 

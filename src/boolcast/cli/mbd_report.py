@@ -63,22 +63,20 @@ def _size_table(runs: list[TableFigures]) -> Table:
 def _insertion_table(runs: list[InsertionFigures]) -> Table:
     table = plain_table(
         "An insertion with its covering test, µs on average of the last step",
-        ["set", "diagrams", "implications"],
-        ["entries", "variables", "predicates µs", "diagrams µs", "insertion µs", "evaluated"],
+        ["set", "what", "by"],
+        ["µs", "diagrams evaluated"],
     )
-    for each in sorted(runs, key=lambda run: run.setting.label):
+    for each in sorted(runs, key=lambda run: run.setting.set):
         last = each.points[-1]
-        table.add_row(
-            each.setting.set,
-            each.setting.method,
-            each.setting.way,
-            f"{last.entries:,}",
-            f"{last.variables:,}",
-            number(last.predicate_microseconds),
-            number(last.diagram_microseconds),
-            number(last.insertion_microseconds),
-            f"{last.evaluated:,.0f}",
-        )
+        for what, times in (
+            ("find implications", last.predicates),
+            ("evaluate diagrams", last.diagrams),
+            ("put it in", last.insertion),
+        ):
+            for by, microseconds in times.items():
+                evaluated = dict(last.evaluated).get(by)  # type: ignore[arg-type]
+                shown = "" if evaluated is None else f"{evaluated:,.0f}"
+                table.add_row(each.setting.set, what, by, number(microseconds), shown)
     return table
 
 
@@ -113,12 +111,7 @@ def _rows(made: Report) -> dict[str, Rows]:
         for row in each.methods
     ]
     insertions: Rows = [
-        {
-            "set": each.setting.set,
-            "method": each.setting.method,
-            "way": each.setting.way,
-            **msgspec.structs.asdict(point),
-        }
+        {"set": each.setting.set, **msgspec.to_builtins(point)}
         for each in of_kind(InsertionFigures, made.runs)
         for point in each.points
     ]

@@ -15,8 +15,6 @@ from boolcast.experiments.mbd_insertion import (
     insertion_figures,
 )
 from boolcast.experiments.mbd_tables import FULL, SetName, TableFigures, TableSetting, table_figures
-from boolcast.matching.diagram_covering import Method
-from boolcast.matching.implications import Way
 
 Setting = TableSetting | InsertionSetting | ImtSetting
 RunFigures = TableFigures | InsertionFigures | ImtFigures
@@ -25,13 +23,7 @@ FIGURES: Final[msgspec.json.Decoder[RunFigures]] = msgspec.json.Decoder(RunFigur
 
 _SETS: Final[tuple[SetName, ...]] = ("A", "B")
 _EVENTS: Final = 50_000
-WAYS: Final[tuple[tuple[Method, Way], ...]] = (
-    ("one pass", "cached"),
-    ("one pass", "compared"),
-    ("two passes", "cached"),
-    ("search", "ranges"),
-)
-"""How insertions are tested for covering: three of the paper's, and ours."""
+_SAMPLES: Final = 100
 _ORDERS: Final = 5
 _IMT_SUBSCRIPTIONS: Final = 100_000
 
@@ -82,12 +74,11 @@ def _table(name: SetName, scale: float, seed: int, shuffle: int = 0) -> TableSet
 
 
 def _insertion(scale: float, seed: int) -> list[Setting]:
+    count = round(FULL * scale)
+    samples = max(round(_SAMPLES * scale), 1)
     return [
-        InsertionSetting(
-            set=name, subscriptions=round(FULL * scale), seed=seed, method=method, way=way
-        )
+        InsertionSetting(set=name, subscriptions=count, samples=samples, seed=seed)
         for name in _SETS
-        for method, way in WAYS
     ]
 
 
