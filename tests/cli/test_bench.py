@@ -85,7 +85,7 @@ def test_json_lines():
         (workload, size, engine)
         for workload in ("fixed", "unselective")
         for size in (60, 90)
-        for engine in ("access", "counting", "scan")
+        for engine in ("access", "counting", "mbd", "scan")
     ]
     access, counting, scan = batches[:3]
     assert access["times_counting"] == pytest.approx(
@@ -127,7 +127,7 @@ def test_a_rival_that_is_not_installed_is_left_out(monkeypatch):
     ("arguments", "known"),
     [
         (["--workload", "auctoin"], "--workload knows auction, auction-zipf, "),
-        (["--engines", "access,fast"], "--engines knows access, counting, scan and all, not fast"),
+        (["--engines", "access,fast"], "--engines knows access, counting, mbd, scan and all, "),
         (["--against", "spark"], "--against knows duckdb, polars, numpy, lambdas, rule-engine and"),
     ],
 )

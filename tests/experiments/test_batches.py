@@ -10,7 +10,7 @@ from boolcast.experiments.contenders import CONTENDERS, Contender
 from boolcast.experiments.figures import BatchFigures
 from boolcast.matching.scan import ScanMatcher
 
-ACCESS, COUNTING, SCAN = EngineName
+ACCESS, COUNTING, _, SCAN = EngineName
 FIGURES = BatchFigures(
     workload=WorkloadName.AUCTION,
     subscriptions=1_000,
@@ -71,7 +71,7 @@ def field(monkeypatch):
 
 
 def test_figures_of_all_engines(field):
-    access, counting, scan = (field.measure(name, 1) for name in EngineName)
+    access, counting, _, scan = (field.measure(name, 1) for name in EngineName)
     assert [each.events for each in (access, counting, scan)] == [200, 10, 2]
     expected = CONTENDERS[SCAN].make()
     for entry in field._subscriptions.to_pylist():

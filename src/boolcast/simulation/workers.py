@@ -3,7 +3,7 @@
 import multiprocessing
 import signal
 from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, TypeVar
@@ -69,13 +69,30 @@ def _start(
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(function, there), daemon=True)
-    process.start()
-    processes.append(process)
+    with _undisturbed():
+        process.start()
+        processes.append(process)
     there.close()  # So that the pipe ends with the process.
     return here, process
 
 
+@contextmanager
+def _undisturbed() -> Generator[None, None, None]:
+    """Let SIGTERM wait: a process that is half started would complain that its parent is gone."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
+    if hasattr(signal, "pthread_sigmask"):
+        # It was inherited from `_undisturbed`.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     # Ctrl-C reaches all processes of a terminal; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
