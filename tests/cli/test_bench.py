@@ -87,7 +87,7 @@ def test_json_lines():
         for size in (60, 90)
         for engine in ("access", "counting", "mbd", "scan")
     ]
-    access, counting, scan = batches[:3]
+    access, counting, _, scan = batches[:4]
     assert access["times_counting"] == pytest.approx(
         counting["microseconds_per_event"] / access["microseconds_per_event"]
     )
