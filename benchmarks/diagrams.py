@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.covering import ORDER, set_a
+from benchmarks.covering import set_a
 from boolcast.algebra.domains import ALL_EVENTS
 from boolcast.experiments.contenders import auction
 from boolcast.filters.expressions import Filter
@@ -26,6 +26,7 @@ from boolcast.matching.diagram_nodes import Nodes, Tree
 from boolcast.matching.diagram_order import attribute_order, statistics_of
 from boolcast.matching.diagram_variables import Variables
 from boolcast.matching.shapes import Inner
+from boolcast.workloads.pairs import ATTRIBUTES
 
 
 def main() -> None:
@@ -33,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--subscriptions", type=int, default=20_000)
     size = parser.parse_args().subscriptions
-    measure("set A", set_a(size), ORDER)
+    measure("set A", set_a(size), ATTRIBUTES)
     filters = list(auction("auction", size, 1).subscription_filters(0, size))
     measure("auction", filters, attribute_order(statistics_of(filters[:4_096])))
 
