@@ -240,3 +240,13 @@ def test_one_pass_stops_where_two_go_on():
     one, two = (diagrams.covering(wide, method) for method in ("one pass", "two passes"))
     assert one.covers == two.covers == ["a < 5 and b = 5"]
     assert one.diagrams < two.diagrams == 20
+
+
+@each_method
+def test_a_conjunction_of_more_than_64_is_exhausted_and_leaves_nothing_behind(method):
+    diagrams = diagrams_of("a0 > 7", "a0 > 1")
+    many = parse(" and ".join(f"a{number} > 5" for number in range(65)))
+    found = diagrams.covering(many, method)
+    assert found.exhausted
+    assert found.covered_by == ["a0 > 1"]
+    assert not diagrams.covering(parse("b > 1"), method).covers

@@ -208,3 +208,30 @@ def test_an_event_visits_what_may_be_true_only():
     visits = engine.visits()
     assert visits.nodes <= 4
     assert visits.variables <= 2
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        "a like '%x%' or contains(a, 'x')",
+        "a < b or b > a",
+        "ends_with(a, 'x') and a like '%x'",
+        "not contains(a, 'x') or a not like '%x%'",
+    ],
+)
+def test_two_spellings_of_one_constraint_are_one_node(twice):
+    diagrams = Diagrams()
+    diagrams.add("s", parse(twice))
+    assert (diagrams.figures().nodes, diagrams.figures().variables) == (1, 1)
+    diagrams.remove("s")
+    assert diagrams.figures().nodes == 0
+
+
+def test_a_constraint_that_is_there_twice_hides_nothing_beside_it():
+    engine = MbdEngine(order=["d", "c"])
+    engine.add("p", "d > 0")
+    engine.add("q", "d like '%y%' and c = 0")
+    engine.add("s", "contains(d, 'y') or d like '%y%' or c < 0 or b = 1 and c = 7")
+    assert sorted(engine.match({"c": -1, "d": 2})) == ["p", "s"]
+    engine.remove("s")
+    assert engine.match({"c": -1, "d": 2}) == ["p"]

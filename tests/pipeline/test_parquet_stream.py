@@ -191,6 +191,27 @@ def test_json_in_a_column(spark, scene, form):
     }
 
 
+def test_folders_may_come_and_go_and_be_of_any_name(spark, scene):
+    """Beside such folders lie files too, one with a name that is like a pattern."""
+    scene.save(day="day = '1'")
+    scene.events.mkdir(exist_ok=True)
+    stream = parquet_stream(spark, str(scene.events), schema="id long")
+    scene.put_table("day=1/a", pa.table({"id": [1]}))
+    scene.put_table("hour=2/a", pa.table({"id": [2]}))
+    scene.put_table("path=3/a", pa.table({"id": [3]}))
+    scene.put_table("plain/a", pa.table({"id": [4]}))
+    scene.put_table("beside", pa.table({"id": [5]}))
+    scene.put_table("a[1]{b}", pa.table({"id": [6]}))
+    scene.start(stream).wait()
+    assert pairs(scene) == [(1, "all"), (1, "day"), *((number, "all") for number in range(2, 7))]
+
+
+def test_a_schema_that_cannot_be_read(spark):
+    for schema in ("id strin", "string"):
+        with pytest.raises(UsageError, match="schema"):
+            parquet_stream(spark, "anywhere", schema=schema)
+
+
 def test_folders_tell_attributes(spark, scene):
     scene.save(
         november="day >= timestamp '2026-11-01'", seven="hour = '7'", none="hour is null", x="x = 1"

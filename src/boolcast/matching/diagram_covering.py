@@ -168,11 +168,11 @@ class CoveringSearch:
         formula = formula_of(cast("Node", filter), self._world)
         plain = _constraints(formula, is_and=True)
         if plain is not None:
-            return Question(
-                [self._implied(plain)], [self._implying([constraint]) for constraint in plain]
-            )
+            is_short = len(plain) <= _CLAUSES
+            left = [self._implying([constraint]) for constraint in plain] if is_short else None
+            return Question([self._implied(plain)], left)
         right = to_dnf(filter, budget=_CLAUSES)
-        left = to_cnf(filter, budget=_CLAUSES)
+        wide = to_cnf(filter, budget=_CLAUSES)
         return Question(
             None
             if right.exhausted
@@ -182,10 +182,10 @@ class CoveringSearch:
                 if (found := self._clause(conjunction(clause), is_and=True)) is not _VACUOUS
             ],
             None
-            if left.exhausted
+            if wide.exhausted
             else [
                 self._implying(found)
-                for clause in left.clauses
+                for clause in wide.clauses
                 if (found := self._clause(disjunction(clause), is_and=False)) is not _VACUOUS
             ],
         )

@@ -92,8 +92,11 @@ class Variables:
         if isinstance(formula, bool):
             return formula
         if isinstance(formula, Junction):
-            children = tuple(self._tree(child, held, new) for child in formula.children)
-            return Inner(formula.is_and, children)
+            # Two spellings of one constraint are one variable, and must not follow each other.
+            children = tuple(
+                dict.fromkeys(self._tree(child, held, new) for child in formula.children)
+            )
+            return children[0] if len(children) == 1 else Inner(formula.is_and, children)
         key = (formula.variable, formula.inside)
         number = self._numbers.get(key)
         if number is None:

@@ -195,7 +195,8 @@ class Neighbours:
         if above in (0, len(rows)):
             return rows[min(above, len(rows) - 1)][2]
         (_, low, low_share), (_, high, high_share) = rows[above - 1 : above + 1]
-        weight = (place - low) / (high - low) if low < high else 0.5
+        # Halves, because the distance of two finite numbers may be infinite.
+        weight = (place / 2 - low / 2) / (high / 2 - low / 2) if low < high else 0.5
         return low_share + weight * (high_share - low_share)
 
 

@@ -6,10 +6,10 @@ one that is not, or is damaged, ends the stream. Here Spark only tells which fil
 tasks by their size. A file is read by one task.
 """
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 from pyspark.errors import PySparkException, PySparkTypeError
@@ -50,6 +50,11 @@ _OLDEST: Final = 100
 """In how many files the type of the id is looked for."""
 
 _WILDCARD: Final = re.compile(r"(?<!\\)[\[\]{}*?]")
+
+
+_ALL_BELOW: Final = {"recursiveFileLookup": "true"}
+"""Spark would otherwise infer columns from folders: it drops files beside such, and fails if
+their names change; Boolcast reads the names itself."""
 
 
 class ParquetStream(NamedTuple):
@@ -109,7 +114,12 @@ class ParquetStream(NamedTuple):
         """The types of a column in the oldest files that there are, where it is not all null."""
         files = self.frame.sparkSession.read.format("binaryFile")
         try:
-            oldest = files.load(self.path).orderBy("modificationTime", "path").limit(_OLDEST)
+            oldest = (
+                files.options(**_ALL_BELOW)
+                .load(self.path)
+                .orderBy("modificationTime", "path")
+                .limit(_OLDEST)
+            )
         except PySparkException:
             # Nothing is like the pattern yet.
             return
@@ -131,32 +141,37 @@ def parquet_stream(
 ) -> ParquetStream:
     """The Parquet files that come to a folder, for `match_stream`: each with its own columns.
 
-    Attributes are what each file has, in its own types, and what folders below `path` tell that
-    are called `name=value`. A file that is damaged or has no usable id is a dead letter. `path`
-    is what Spark's readers take, and so are `spark_options` of streams of files, such as
-    `maxFilesPerTrigger`. Elsewhere than on a local disk workers read by fsspec, with its
-    `options`; every worker must reach the files.
+    Files in folders below `path` are among them. Attributes are what each file has, in its own
+    types, and what folders below `path` tell that are called `name=value`. A file that is damaged
+    or has no usable id is a dead letter. `path` is what Spark's readers take, and so are
+    `spark_options` of streams of files, such as `maxFilesPerTrigger`. Elsewhere than on a local
+    disk workers read by fsspec, with its `options`; every worker must reach the files.
 
     `schema` need not tell all columns, and hides none. It declares the type of the event's id,
     which is otherwise as in the first file that there is, and types of what folders tell, which
     are otherwise strings.
     """
-    if schema is None:
-        declared = StructType()
-    elif isinstance(schema, str):
-        declared = cast("StructType", StructType.fromDDL(schema))
-    else:
-        declared = schema
+    declared = schema if isinstance(schema, StructType) else _declared(schema)
     reader = session.readStream.format("binaryFile").schema(_FILES)
-    files = reader.options(**(spark_options or {})).load(path).select("path")
+    files = reader.options(**{**_ALL_BELOW, **(spark_options or {})}).load(path).select("path")
     return ParquetStream(files, path, declared, options)
+
+
+def _declared(schema: str | None) -> StructType:
+    try:
+        found = StructType() if schema is None else StructType.fromDDL(schema)
+    except PySparkException as error:
+        raise UsageError(f"the schema {schema!r} cannot be read: {error}") from None
+    if not isinstance(found, StructType):
+        raise UsageError(f"the schema {schema!r} has no names: give columns, as 'id string'")
+    return found
 
 
 def _root(path: str) -> str:
     """Below which folders tell attributes: the path, or the part of it without wildcards."""
     wildcard = _WILDCARD.search(path)
-    plain = path if wildcard is None else path[: path.rindex("/", 0, wildcard.start()) + 1]
+    plain = path if wildcard is None else path[: path.rfind("/", 0, wildcard.start()) + 1]
     plain = re.sub(r"\\(.)", r"\1", plain)
     if ":/" not in plain:
-        plain = str(Path(plain).absolute())
+        plain = os.path.abspath(plain)  # noqa: PTH100 - as Spark, and pathlib keeps `..`
     return without_scheme(plain).rstrip("/") + "/"
