@@ -300,7 +300,7 @@ def test_what_deregistration_sends(policy, messages, after):
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", [row[0] for row in ROWS], ids=str)
 def test_no_event_is_lost_meanwhile(policy):
-    """F5 with publications in flight: every order of the first six steps, then to the end."""
+    """F5 and P2-T11 with publications in flight: every order of the first six steps, to the end."""
     check_that_nothing_is_lost(lambda: row_network(policy), steps=6)
 
 
