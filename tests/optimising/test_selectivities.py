@@ -159,6 +159,12 @@ def test_a_spread_over_all_numbers_has_finite_shares():
     assert Selectivities(spread).share(read("a < 0")) == pytest.approx(0.5)
 
 
+def test_a_share_between_numbers_whose_distance_is_no_number():
+    counted = {"x < -1.7e308": 10, "x < 1.7e308": 90}
+    history = Selectivities(Statistics(events=100, predicates=counted))
+    assert history.share(parse("x < 0")) == pytest.approx(0.5)
+
+
 @given(predicates(), st.sampled_from((SPREAD, Statistics(events=0), Statistics(events=5))))
 def test_every_predicate_has_a_share(predicate, history):
     assert 0 <= Selectivities(history).share(predicate) <= 1

@@ -51,6 +51,13 @@ def test_of_equal_filters_the_least_text_is_taken_whatever_the_order_of_rows(tex
     assert (resolved.changes, resolved.duplicates) == ([Change("a", "(x = 1)")], 2)
 
 
+def test_a_problem_that_is_told_without_a_word_is_one():
+    rows = {"subscription": ["a", "b"], "filter": ["x = 1"] * 2, "superseded": [False] * 2}
+    resolved = resolve(pa.table({**rows, "problem": ["", None]}), DEFAULT_LIMITS)
+    assert [each.subscription for each in resolved.rejects] == ["a"]
+    assert resolved.changes == [Change("b", "x = 1")]
+
+
 def test_many_changes_leave_few_segments_and_few_dead():
     store = MemoryStore()
     parts = updated(store, (), {"a": "x = 0", "b": "x = 1"}).parts

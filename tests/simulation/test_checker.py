@@ -83,6 +83,7 @@ REPEATED = ["reboot A", "deliver e s"]
 ASKED_TWICE = ["subscribe s x > 5", "subscribe s x > 5"]
 AT_REST = ["rest", "subscribe s x > 5"]
 LATE = ["rest", "subscribe t x > 5"]
+AGAIN = ["subscribe s x > 5", "publish e 9"]
 WORD, REFUSED = "unconfirmed", "refused although advertised"
 ENDED = ["unsubscribe s", "confirm s"]
 
@@ -117,6 +118,14 @@ ENDED = ["unsubscribe s", "confirm s"]
         (["publish e 9", "deliver e s", "subscribe t x > 5", "deliver e t", "rest"], []),
         (["publish e 9", "deliver e s", *LATE, "deliver e t"], ["before its beginning"]),
         (["ask e 9", *LATE, "deliver e t"], ["before its beginning"]),
+        # Unless it comes again to a broker that has forgotten it.
+        (["publish e 9", "deliver e s", "crash B", *LATE, "deliver e t"], []),
+        (["publish e 9", "deliver e s", "crash A", *LATE, "deliver e t"], ["before its beginning"]),
+        (
+            ["publish e 9", "deliver e s", "reboot B", *LATE, "deliver e t"],
+            ["before its beginning"],
+        ),
+        (["crash B", *AGAIN, "deliver e s", *LATE, "deliver e t"], ["before its beginning"]),
         # Every end is confirmed, but by a broker that has forgotten it.
         (["unsubscribe s", "rest"], [WORD]),
         (["unsubscribe t", "confirm t", "rest"], []),

@@ -54,7 +54,7 @@ def resolve(rows: pa.Table, limits: Limits) -> Resolved:
     superseded = 0
     for subscription, text, problem, is_superseded in _read(rows):
         if problem is not None or subscription is None:
-            rejects.append(Reject(subscription, text, problem or _NO_ID))
+            rejects.append(Reject(subscription, text, _NO_ID if problem is None else problem))
             continue
         if is_superseded:
             superseded += 1
@@ -100,7 +100,7 @@ def _read(rows: pa.Table) -> Iterable[tuple[str | None, str | None, str | None, 
     superseded = rows.column("superseded").to_pylist()
     for row, (subscription, text) in enumerate(zip(ids, texts, strict=True)):
         operation = UPSERT if operations is None else operations[row]
-        problem = (told and told[row]) or id_problems.get(row)
+        problem = id_problems.get(row) if told is None or told[row] is None else told[row]
         if problem is None and subscription is None:
             problem = _NO_ID
         if problem is None and operation not in (UPSERT, DELETE):
