@@ -162,7 +162,7 @@ def test_a_spread_over_all_numbers_has_finite_shares():
 def test_a_share_between_numbers_whose_distance_is_no_number():
     counted = {"x < -1.7e308": 10, "x < 1.7e308": 90}
     history = Selectivities(Statistics(events=100, predicates=counted))
-    assert history.share(parse("x < 0")) == pytest.approx(0.5)
+    assert history.share(read("x < 0")) == pytest.approx(0.5)
 
 
 @given(predicates(), st.sampled_from((SPREAD, Statistics(events=0), Statistics(events=5))))

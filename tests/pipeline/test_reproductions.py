@@ -2,6 +2,9 @@
 
 import json
 from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from time import sleep
 from unittest.mock import Mock
 
 import pyarrow.parquet as pq
@@ -13,7 +16,7 @@ from pyspark.sql.functions import spark_partition_id
 from boolcast.experiments.advertisement_overlap import OverlapFigures, OverlapSetting
 from boolcast.experiments.advertisement_pruning import PruningFigures, PruningSetting
 from boolcast.experiments.advertisements import FIGURES, RunFigures, Setting, run
-from boolcast.experiments.reproduction import reproduce
+from boolcast.experiments.reproduction import are_kept, reproduce
 from boolcast.experiments.spread import by_spark, tasks
 from tests.cli.running import run as boolcast
 
@@ -61,14 +64,17 @@ def test_spark_finds_what_one_process_does_and_runs_nothing_twice(spark: SparkSe
     no_spark.assert_not_called()
 
 
-def failing(setting: Setting) -> RunFigures:
+def failing(folder: Path, setting: Setting) -> RunFigures:
+    """The first of the chosen fails as soon as the second, which may run beside it, is kept."""
     if setting == CHOSEN[0]:
+        while not are_kept(folder, CHOSEN[1:2]):
+            sleep(0.05)
         raise ValueError(setting.label)
     return run(setting)
 
 
 def test_what_was_run_before_another_failed_is_kept(spark: SparkSession, tmp_path):
-    runner = by_spark(lambda: nullcontext(spark), failing, FIGURES, tmp_path)
+    runner = by_spark(lambda: nullcontext(spark), partial(failing, tmp_path), FIGURES, tmp_path)
     with pytest.raises(Exception, match=CHOSEN[0].label):
         reproduce([CHOSEN[1], CHOSEN[0]], runner, FIGURES, tmp_path)
     assert [path.stem for path in (tmp_path / "runs").glob("*.json")] == [CHOSEN[1].label]
