@@ -15,7 +15,7 @@ DOCUMENTS = [
     # Those are run by tests/pipeline/test_documents.py.
     if not runs_on_spark(path)
 ]
-SLOW = {"command-line.md", "simulation.md", "matching.md", "pruning.md"}
+SLOW = {"command-line.md", "simulation.md", "matching.md", "merging.md", "pruning.md"}
 """Their commands are processes of their own, or take seconds each."""
 
 EXAMPLES = list(files(ROOT / "examples", ".py"))

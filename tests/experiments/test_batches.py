@@ -70,6 +70,7 @@ def field(monkeypatch):
     return Field(WorkloadName.AUCTION, 300, 200, 1)
 
 
+@pytest.mark.slow
 def test_figures_of_all_engines(field):
     access, counting, _, scan = (field.measure(name, 1) for name in EngineName)
     assert [each.events for each in (access, counting, scan)] == [200, 10, 2]

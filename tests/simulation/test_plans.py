@@ -38,6 +38,7 @@ def test_every_fault_alone(fault):
         assert outcome.is_right, outcome.problems()
 
 
+@pytest.mark.slow
 def test_the_seed_draws_everything():
     drawn = [draw(Plan(seed=seed)) for seed in range(200)]
     assert {len(each.topology.brokers) for each in drawn} == set(range(2, 8))

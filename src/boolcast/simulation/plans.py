@@ -3,6 +3,7 @@
 The texts are those of the command line: `line:5`, `groups`, `active`, `cut:3,loss:0.1`.
 """
 
+from functools import cache
 from math import inf
 from pathlib import Path
 from random import Random
@@ -133,6 +134,15 @@ def policies_of(configuration: Configuration) -> tuple[str, ...]:
     )
 
 
+@cache
+def _by_policies(engine: EngineName, *, durable: bool) -> tuple[tuple[Configuration, ...], ...]:
+    """All combinations, those of the same policies together."""
+    found: dict[tuple[str, ...], list[Configuration]] = {}
+    for each in combinations(engine=engine, durable=durable):
+        found.setdefault(policies_of(each), []).append(each)
+    return tuple(map(tuple, found.values()))
+
+
 def _configuration(
     policy: str, engine: EngineName, seed: int, chance: Random, *, durable: bool
 ) -> Configuration:
@@ -140,11 +150,9 @@ def _configuration(
         # Seeds in a row go through all policies; only what these leave open is drawn, or else
         # nearly all would be incremental, which has most to choose from. Half of all rewrite
         # nothing, of which there is one way among many.
-        kinds: dict[tuple[str, ...], list[Configuration]] = {}
-        for each in combinations(engine=engine, durable=durable):
-            kinds.setdefault(policies_of(each), []).append(each)
+        known = _by_policies(engine, durable=durable)
         rewrites = chance.random() < 0.5
-        chosen = list(kinds.values())[seed % len(kinds)]
+        chosen = known[seed % len(known)]
         return chance.choice([each for each in chosen if each.reviews is rewrites])
     fields: dict[str, Any] = {**POLICIES.get(policy, {}), "engine": engine, "durable": durable}
     if policy not in POLICIES:
