@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from boolcast.algebra import covers, disjoint, equivalent, overlaps, relate
 from boolcast.algebra.budget import Budget
@@ -21,6 +21,7 @@ from boolcast.filters.expressions import And, Node, Residual, conjunction
 from boolcast.filters.parsing import parse
 from tests.algebra import brute_force
 from tests.algebra.pairs import pairs
+from tests.examples import examples
 from tests.strategies import filters, predicates
 
 SMALL = filters(max_leaves=6, small=True)
@@ -106,7 +107,7 @@ def test_the_fast_path_agrees_with_the_general_one(first: Node, second: Node, th
 
 
 @given(SMALL, SMALL)
-@settings(max_examples=100)
+@examples(100)
 def test_a_small_budget_costs_answers_and_never_soundness(left: Node, right: Node):
     for budget in (0, 1, 3, 10, 30):
         cover, overlap = covers(left, right, budget=budget), overlaps(left, right, budget=budget)

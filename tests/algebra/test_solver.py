@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 import pytest
 import z3
-from hypothesis import given, settings
+from hypothesis import given
 
 from boolcast.algebra import covers, equivalent, overlaps
 from boolcast.filters.expressions import (
@@ -31,6 +31,7 @@ from boolcast.filters.expressions import (
 )
 from boolcast.model.values import Kind, Timestamp, Value, kind_of
 from tests.algebra.pairs import pairs
+from tests.examples import examples
 from tests.strategies import filters
 
 KINDS = {Kind.BOOLEAN: 2, Kind.NUMBER: 3, Kind.STRING: 4, Kind.TIMESTAMP: 5}
@@ -178,7 +179,7 @@ def check(left: Node, right: Node) -> int:
 
 @pytest.mark.slow
 @given(FILTERS, FILTERS)
-@settings(max_examples=500)
+@examples(500)
 def test_answers_agree_with_the_solver(left: Node, right: Node):
     check(left, right)
 

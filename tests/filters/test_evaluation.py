@@ -1,7 +1,7 @@
 """The meaning of a filter, against an evaluator of its own and by hand."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.filters.canonical import canonical
@@ -11,6 +11,7 @@ from boolcast.filters.negation import complement, to_nnf
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.values import kind_of
+from tests.examples import examples
 from tests.filters.oracle import evaluate
 from tests.strategies import (
     KINDS,
@@ -269,7 +270,7 @@ def test_the_worked_example_depends_on_its_parts(change):
 
 
 @pytest.mark.slow
-@settings(max_examples=600)
+@examples(600)
 @given(filters(max_leaves=16, small=True), events(small=True), filters(), events())
 def test_many_filters(small, small_event, filter, event):
     pairs: list[tuple[Filter, dict[str, object]]] = [(small, small_event), (filter, event)]

@@ -3,13 +3,14 @@
 import re
 
 import pytest
-from hypothesis import event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from boolcast.errors import FilterError, FilterSyntaxError
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.filters.scanning import Scanner
+from tests.examples import examples
 from tests.filters.fixture_files import texts_in_fixtures
 from tests.filters.second_parser import is_filter
 from tests.strategies import filters
@@ -107,14 +108,14 @@ def test_fixtures(text):
 
 
 @pytest.mark.slow
-@settings(max_examples=600)
+@examples(600)
 @given(mutated(max_leaves=6))
 def test_many_mutated_filters(text):
     assert_the_same(text)
 
 
 @pytest.mark.slow
-@settings(max_examples=3_000)
+@examples(3_000)
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from(("", " ")))
 def test_many_words_at_random(words, space):
     assert_the_same(space.join(words))

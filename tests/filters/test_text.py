@@ -1,7 +1,7 @@
 """Filters as text and as JSON: what is printed or encoded reads back as the same filter."""
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from boolcast.errors import FilterLimitError
@@ -20,6 +20,7 @@ from boolcast.filters.expressions import (
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.model.values import Timestamp
+from tests.examples import examples
 from tests.strategies import filters, predicates
 
 
@@ -50,7 +51,7 @@ def test_encoded_filters_read_back(filter):
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@examples(400)
 @given(filters(max_leaves=20))
 def test_large_filters_read_back(filter):
     assert_identical(parse(str(filter)), filter)

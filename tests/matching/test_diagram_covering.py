@@ -5,7 +5,7 @@ from random import Random
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.algebra import covers
@@ -17,6 +17,7 @@ from boolcast.matching.diagram_covering import Method
 from boolcast.matching.diagrams import Covering, Diagrams
 from boolcast.matching.implications import Way
 from boolcast.model.schemas import Attribute, Schema
+from tests.examples import examples
 from tests.matching.test_diagrams import TAIL, diagrams_of
 from tests.strategies import SMALL_NAMES, filters
 
@@ -27,7 +28,7 @@ each_way = pytest.mark.parametrize("way", WAYS)
 
 S1, S2 = f"price = 150 and {TAIL}", f"price < 150 and {TAIL}"
 ORDER = ("price", "time", "destination")
-FEWER = settings(max_examples=50)
+FEWER = examples(50)
 """Each is run for several ways or methods."""
 
 

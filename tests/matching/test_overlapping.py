@@ -22,6 +22,7 @@ from boolcast.matching.violations import Sets, violating_sets
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.workloads import Auction
 from boolcast.workloads.parameters import PRESETS
+from tests.examples import examples
 from tests.strategies import filters
 
 S1 = (
@@ -253,7 +254,7 @@ def check(registered: dict[str, Filter], index: OverlapIndex, asked: Filter) -> 
     assert bool(index.first(asked)) is bool(expected)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(filters(small=True), max_size=6), filters(small=True, max_leaves=6))
 def test_first_and_all_are_the_definition(registered: list[Filter], asked: Filter):
     """P3-T12."""
@@ -272,7 +273,7 @@ def test_no_overlap_is_missed(left: Filter, right: Filter):
     assert index.first(right) or not overlaps(left, right)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(filters(small=True, max_leaves=6), filters(small=True, max_leaves=6))
 def test_no_overlap_is_missed_between_small_filters(left: Filter, right: Filter):
     index = OverlapIndex()

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.algebra import covers
@@ -26,6 +26,7 @@ from boolcast.optimising.stopping import MemoryTarget, Operations, RankBudget
 from boolcast.optimising.trees import Tree, prepared, pruned, prunings
 from boolcast.workloads import Auction
 from boolcast.workloads.parameters import AuctionParameters
+from tests.examples import examples
 from tests.optimising.histories import read
 from tests.strategies import filters
 
@@ -217,7 +218,7 @@ def test_newer_ranks_are_learnt():
     assert list(queue.prune(Operations(1)).changed) == ["b"]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(filters(small=True, max_leaves=5), min_size=1, max_size=4), st.data())
 def test_a_pruned_advertisement_covers_the_original_and_overlaps_only_grow(
     advertisements: list[Filter], data: st.DataObject

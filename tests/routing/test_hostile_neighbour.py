@@ -1,6 +1,6 @@
 """A neighbour that says anything: the broker never breaks, and serves everybody else."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.filters.expressions import TRUE
@@ -40,6 +40,7 @@ from boolcast.routing.stimuli import (
     TimerFired,
 )
 from boolcast.simulation.histories import ALIKE
+from tests.examples import examples
 from tests.routing.histories import FILTERS, POLICIES, STATISTICS
 from tests.routing.test_broker import tree
 
@@ -99,7 +100,7 @@ OTHERS: st.SearchStrategy[Stimulus] = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     policy=st.sampled_from(POLICIES),
     stimuli=st.lists(st.one_of(st.builds(Received, st.just(A), MESSAGES), OTHERS), max_size=40),

@@ -4,11 +4,12 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.model.events import conforms
 from boolcast.workloads import BOOK_SCHEMA, PRESETS, Auction, AuctionParameters
+from tests.examples import examples
 
 COUNT = 200_000
 
@@ -122,7 +123,7 @@ def test_attributes_are_independent(books):
 
 
 @pytest.mark.parametrize("name", ["auction", "auction-random"])
-@settings(max_examples=20)
+@examples(20)
 @given(cuts=st.lists(st.integers(0, 40_000), max_size=6), start=st.integers(0, 2**40))
 def test_slices_do_not_matter(name, cuts, start):
     auction = Auction(PRESETS[name], seed=5)

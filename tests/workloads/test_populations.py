@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.filters.parsing import parse
@@ -22,6 +22,7 @@ from boolcast.workloads import (
     AuctionParameters,
     Range,
 )
+from tests.examples import examples
 from tests.workloads.samples import filters_of
 from tests.workloads.trees import Conjunction, dnf, overlap
 
@@ -63,7 +64,7 @@ def test_rows_have_the_shape_of_their_class():
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@examples(20)
 @given(cuts=st.lists(st.integers(0, 40_000), max_size=6), start=st.integers(0, 2**40))
 @pytest.mark.parametrize("method", ["subscriptions", "advertisements"])
 def test_slices_do_not_matter(method, cuts, start):
@@ -114,6 +115,7 @@ def leaves_of(name: str, **parameters: Any) -> list[tuple[Any, ...]]:
 NORMAL, HARDCOVER, BRANCH = (600, 3900), (900, 4200), (1100, 4400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "ranges"),
     [
