@@ -1,6 +1,7 @@
 """Constants as arrays: ranking, uniting and storing them, beside Python's own sorting."""
 
 from bisect import bisect_left, bisect_right
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ from boolcast.algebra.cuts import MISSING, STRING, after, before
 from boolcast.matching.access import Matcher
 from boolcast.matching.constants import AFTER, BEFORE, Numbers, Strings, buffers_of, stem_of
 from boolcast.matching.encoding import Columns
-from boolcast.matching.kernels.building import copy_runs, number_rows
+from boolcast.matching.kernels.building import copy_runs, count_numbers, number_rows
 from boolcast.matching.kernels.ranking import compare, fill_table, find, hash_of, split
 from boolcast.matching.packing import pack, unpack
 from boolcast.matching.ranks import RankSpace
@@ -257,3 +258,11 @@ def test_loaded_spaces_are_mapped_not_copied(tmp_path):
         assert not array.flags.owndata
         assert not array.flags.writeable
         assert array.flags.aligned
+
+
+@given(st.lists(st.lists(st.integers(0, 9))))
+def test_numbers_are_counted(pieces):
+    counts = np.zeros(10, dtype=np.int64)
+    for piece in pieces:
+        count_numbers(np.array(piece, dtype=np.int32), counts)
+    assert counts.tolist() == np.bincount(list(chain(*pieces)), minlength=10).tolist()

@@ -1,4 +1,5 @@
 import datetime as dt
+from hashlib import sha256
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -155,3 +156,33 @@ def test_events_are_counted_from_files(spark, lake):
     files = parquet_files(spark, str(lake / "events"))
     ours = {tuple(row) for row in count_matches(files, lake / "index").collect()}
     assert ours == {tuple(row) for row in count_matches(files.frame, lake / "index").collect()}
+
+
+def test_strings_come_as_they_are_stored_where_they_are_few(tmp_path):
+    rows = range(20_000)
+    table = pa.table(
+        {
+            "few": [None if row % 7 == 0 else f"few {row % 5}" for row in rows],
+            "many": [f"many {sha256(str(row).encode()).hexdigest()}" for row in rows],
+            "inner": [{"few": f"few {row % 5}"} for row in rows],
+        }
+    )
+    pq.write_table(table, tmp_path / "events.parquet", row_group_size=12_000)
+    piece = Piece(str(tmp_path / "events.parquet"), 0, 2**62)
+    batches = list(piece.batches(table.column_names))
+    assert {pa.types.is_dictionary(batch.column(0).type) for batch in batches} == {True}
+    for place in (1, 2):
+        assert {batch.column(place).type for batch in batches} == {table.column(place).type}
+    assert [row for batch in batches for row in batch.to_pylist()] == table.to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("size", "most"), [(1, 30_000), (100, 30_000), (1_000, 4_200), (8_000, 1_024)]
+)
+def test_a_task_holds_so_many_bytes_at_a_time(tmp_path, size, most):
+    texts = pa.array([f"{row:>{size}}" for row in range(30_000)])
+    path = tmp_path / "events.parquet"
+    pq.write_table(pa.table({"text": texts, "other": texts}), path, use_dictionary=False)
+    batches = list(Piece(str(path), 0, 2**62).batches(["text"]))
+    assert max(batch.num_rows for batch in batches) == pytest.approx(most, rel=0.01)
+    assert sum(batch.num_rows for batch in batches) == 30_000

@@ -119,7 +119,7 @@ def _ranks(space: RankSpace, column: pa.Array | Sequence[EventValue | None]) -> 
         return np.array([space.rank(value) for value in column], dtype=np.int32)
     kind = column.type
     if pa.types.is_dictionary(kind):
-        if len(column.dictionary) > len(column):
+        if len(column.dictionary) > 2 * len(column):
             return _ranks(space, decoded(column))
         return _dictionary_ranks(space, column)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):

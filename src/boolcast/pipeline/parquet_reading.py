@@ -6,7 +6,7 @@ matched, Spark only hands out which part of which file a task reads.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -27,8 +27,16 @@ _SMALLEST: Final = 4 << 20
 _PIECES: Final = 64
 """A table of at least so many of the smallest pieces has that many, or larger ones."""
 
-_BATCH: Final = 16_384
-"""How many events a task holds at a time; the reader itself holds a few pages of each column."""
+_BYTES: Final = 4 << 20
+_MOST_ROWS: Final = 1 << 16
+_FEWEST_ROWS: Final = 1 << 10
+"""A task holds so many bytes of events at a time, within so many events.
+
+The reader itself holds a few pages of each column.
+"""
+
+_DICTIONARY: Final = 1 << 17
+"""The most bytes, compressed, of a dictionary that is taken from a file as it is."""
 
 _PARTITION: Final = re.compile(r"/([^/=]+)=[^/]*(?=/)")
 
@@ -42,16 +50,22 @@ class Piece(NamedTuple):
     options: Mapping[str, Any] | None = None
 
     @contextmanager
-    def opened(self) -> Iterator[pq.ParquetFile]:
-        """The file. Reading pages that bear a checksum finds out if they are damaged."""
+    def opened(self, *, keeps_dictionaries: bool = False) -> Iterator[pq.ParquetFile]:
+        """The file. Reading pages that bear a checksum finds out if they are damaged.
+
+        Columns of strings that are stored as numbers of few strings may come as they are.
+        """
         with ExitStack() as stack:
             if self.options is None:
                 source = stack.enter_context(pa.memory_map(self.path))
             else:
                 source = stack.enter_context(fsspec.open(self.path, "rb", **self.options))
+            metadata = pq.read_metadata(source)
             yield stack.enter_context(
                 pq.ParquetFile(
                     source,
+                    metadata=metadata,
+                    read_dictionary=_of_few_strings(metadata) if keeps_dictionaries else None,
                     pre_buffer=self.options is not None,
                     coerce_int96_timestamp_unit="us",
                     page_checksum_verification=True,
@@ -72,7 +86,7 @@ class Piece(NamedTuple):
         As for Spark, the case of letters does not matter.
         """
         ours = {name.casefold(): name for name in columns}
-        with self.opened() as file:
+        with self.opened(keeps_dictionaries=True) as file:
             names = {
                 name: ours[name.casefold()]
                 for name in file.schema_arrow.names
@@ -86,9 +100,46 @@ def read_groups(
     file: pq.ParquetFile, groups: Sequence[int], columns: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
     """Some columns of some row groups; of columns of the same name all."""
+    rows = _rows_at_a_time(file.metadata, groups, set(columns))
     yield from file.iter_batches(
-        batch_size=_BATCH, row_groups=groups, columns=columns, use_threads=False
+        batch_size=rows, row_groups=groups, columns=columns, use_threads=False
     )
+
+
+def _rows_at_a_time(
+    metadata: pq.FileMetaData, groups: Sequence[int], columns: Collection[str]
+) -> int:
+    chosen = [
+        place
+        for place in range(metadata.num_columns)
+        if metadata.schema.column(place).path.partition(".")[0] in columns
+    ]
+    rows = nbytes = 0
+    for group in map(metadata.row_group, groups):
+        rows += group.num_rows
+        nbytes += sum(group.column(place).total_uncompressed_size for place in chosen)
+    return max(_FEWEST_ROWS, min(_MOST_ROWS, _BYTES * rows // max(nbytes, 1)))
+
+
+def _of_few_strings(metadata: pq.FileMetaData) -> list[str]:
+    """The columns of strings with a short dictionary in each row group, as its place tells.
+
+    Where it is long, a writer may have given it up midway, which takes long to read as one.
+    """
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    return [
+        column.name
+        for place in range(metadata.num_columns)
+        for column in [metadata.schema.column(place)]
+        if column.path == column.name
+        and column.logical_type.type == "STRING"
+        and all(_has_few_strings(group.column(place)) for group in groups)
+    ]
+
+
+def _has_few_strings(column: pq.ColumnChunkMetaData) -> bool:
+    begin = column.dictionary_page_offset
+    return begin is not None and column.data_page_offset - begin <= _DICTIONARY
 
 
 def _offset(group: pq.RowGroupMetaData) -> int:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from boolcast.matching.catalog import Part
+from boolcast.matching.compiled import building_kernel
 from boolcast.matching.live import LiveSegment
 from boolcast.matching.searching import search, settled
 from boolcast.matching.store import Store
@@ -122,14 +123,12 @@ def count_places(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator
     summed and moved much faster than ids.
     """
     counts: dict[int, NDArray[np.int64]] = {}
+    count = building_kernel("count_numbers")
     for readings in _gathered(readings_of(batches, visit.source), visit, _is_full):
         for found in _visited(readings, visit):
-            more = np.bincount(found.places, minlength=len(found.live))
-            known = counts.get(found.segment)
-            if known is None:
-                counts[found.segment] = more
-            else:
-                known += more
+            if found.segment not in counts:
+                counts[found.segment] = np.zeros(len(found.live), dtype=np.int64)
+            count(found.places, counts[found.segment])
     for segment, matches in counts.items():
         places = np.flatnonzero(matches)
         arrays = [pa.array(places | segment << _PLACE_BITS), pa.array(matches[places])]
