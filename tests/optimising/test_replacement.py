@@ -64,7 +64,7 @@ def test_rules_stop_it():
     assert pairs(run) == [("price < 10", "price < 12")]
     assert set(run.changed) == {"s"}
     # Of the half that `price < 20` leaves, s takes 0.0012 where it took 0.001, beside t.
-    assert run.after.false_positives == pytest.approx(0.5 * 0.9988 * 0.0002)
+    assert run.after.spent == pytest.approx(0.5 * 0.9988 * 0.0002)
 
 
 def test_an_impossible_target_is_refused():

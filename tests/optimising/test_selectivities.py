@@ -178,7 +178,7 @@ def test_knowledge_tells_how_each_predicate_came_to_its_share():
     assert (knowledge.counted, knowledge.neighbours, knowledge.guess) == (1, 1, 1)
     assert knowledge.examples == ("author != 'Austen'",)
     assert not knowledge.is_foreign
-    assert "1 guessed, for example author != 'Austen'" in str(knowledge)
+    assert "1 (33%) guessed, for example author != 'Austen'" in str(knowledge)
 
 
 def test_statistics_of_other_data_are_told():

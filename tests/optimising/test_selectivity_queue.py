@@ -108,11 +108,11 @@ def test_a_budget_of_false_positives_is_never_overdrawn():
     pruning = queue({"s": "a = 1 and b = 1 and c = 1"}, FLAT)
     # 0.684 → 0.72 → 0.8.
     run = pruning.prune(FalsePositiveBudget(0.05))
-    assert run.after.false_positives == pytest.approx(0.036)
+    assert run.after.spent == pytest.approx(0.036)
     assert run.stopped_by == FalsePositiveBudget(0.05)
     assert texts(pruning) == {"s": "a = 1 and b = 1"}
     assert pruning.prune(FalsePositiveBudget(0.05)).after.operations == 0
-    assert pruning.prune(FalsePositiveBudget(0.2)).after.false_positives == pytest.approx(0.116)
+    assert pruning.prune(FalsePositiveBudget(0.2)).after.spent == pytest.approx(0.116)
 
 
 def test_a_budget_of_nothing_admits_what_is_free():

@@ -68,8 +68,9 @@ class Rules(NamedTuple):
     """How estimates are put together, and what it costs if one becomes another.
 
     `always` and `never` are those of `true` and `false`, and change nothing in an AND and an OR.
-    `moved` is what remains of an average after a change of it, in the only direction that
-    pruning can move it: where a repeated part became one, the estimates may say otherwise.
+    `further` is what the average of a pruned form is taken for, of what is estimated of the
+    original and of that form: pruning can move it in one direction only, and where a repeated
+    part became one, the estimates may say otherwise.
     """
 
     always: Estimate
@@ -77,7 +78,7 @@ class Rules(NamedTuple):
     both: Callable[[Estimate, Estimate], Estimate]
     either: Callable[[Estimate, Estimate], Estimate]
     degradation: Callable[[Estimate, Estimate], float]
-    moved: Callable[[float, float], float]
+    further: Callable[[float, float], float]
 
     def joined(self, is_and: bool, children: Iterable[Estimate]) -> Estimate:
         """The estimate of an AND or OR."""
@@ -86,11 +87,7 @@ class Rules(NamedTuple):
         return reduce(self.either, children, self.never)
 
 
-def _grown(average: float, change: float) -> float:
-    return min(average + max(change, 0.0), 1.0)
-
-
-SHARES: Final = Rules(ALWAYS, NEVER, both, either, Estimate.degradation_to, _grown)
+SHARES: Final = Rules(ALWAYS, NEVER, both, either, Estimate.degradation_to, max)
 """The rules for shares of events (P1-B5, P1-B6)."""
 
 

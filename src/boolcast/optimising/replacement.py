@@ -29,9 +29,14 @@ from boolcast.filters.expressions import (
     disjunction,
 )
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.estimates import AnyOf
 from boolcast.optimising.selectivities import Knowledge, Selectivities
-from boolcast.optimising.stopping import Standing, StoppingRule
+from boolcast.optimising.selectivity_queue import MatchingShare
+from boolcast.optimising.stopping import (
+    MissedTarget,
+    Standing,
+    StoppingRule,
+    missed_target,
+)
 from boolcast.optimising.trees import Tree, prepared
 
 _TRIED: Final = 64
@@ -61,6 +66,7 @@ class ReplacementRun(msgspec.Struct, frozen=True, kw_only=True):
     replacements: tuple[Replacement, ...]
     changed: dict[SubscriptionId, Filter]
     stopped_by: StoppingRule | None
+    missed: MissedTarget | None
     knowledge: Knowledge
 
 
@@ -93,12 +99,13 @@ class _Replacing:
             name: Tree.of(prepared(each), selectivities) for name, each in entries.items()
         }
         self.index = _Index(selectivities)
-        self.share = AnyOf()
+        self.averages = {name: tree.estimate.average for name, tree in self.trees.items()}
+        """When the entries were whole."""
+        self.tally = MatchingShare()
         for name, tree in self.trees.items():
-            self.share.add(tree.estimate.average, +1)
+            self.book(name, +1)
             for leaf in _leaves(tree.node):
                 self.index.add(leaf, name)
-        self.original_share = self.share.share()
         self.plans: list[_Plan] = []
         for leaf in list(self.index.holders):
             self.plan(leaf)
@@ -128,16 +135,17 @@ class _Replacing:
             replacements=tuple(done),
             changed=changed,
             stopped_by=stopped_by,
+            missed=missed_target(rules, at.predicates, stopped_by),
             knowledge=knowledge,
         )
 
     def standing(self, operations: int) -> Standing:
-        return Standing(
-            operations=operations,
-            predicates=len(self.index.holders),
-            share=self.share.share(),
-            original_share=self.original_share,
-        )
+        return self.tally.standing(operations, len(self.index.holders))
+
+    def book(self, name: SubscriptionId, count: int) -> None:
+        """Take an entry as it is now into the reckoning, or out of it."""
+        original = self.averages[name]
+        self.tally.add(original, max(original, self.trees[name].estimate.average), count)
 
     def plan(self, leaf: Leaf) -> None:
         """Queue the replacement of a predicate by the nearest that covers it, if there is one."""
@@ -168,10 +176,9 @@ class _Replacing:
         """Change all entries that hold the predicate; returns which."""
         holders = tuple(self.index.holders[plan.replaced])
         for name in holders:
-            tree = self.trees[name]
-            self.share.add(tree.estimate.average, -1)
-            tree = self.trees[name] = self.replaced(name, plan.replaced, plan.by)
-            self.share.add(tree.estimate.average, +1)
+            self.book(name, -1)
+            self.trees[name] = self.replaced(name, plan.replaced, plan.by)
+            self.book(name, +1)
             self.index.add(plan.by, name)
         self.index.remove(plan.replaced)
         return holders

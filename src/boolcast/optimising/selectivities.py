@@ -78,10 +78,13 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
                 " pruned first is chosen blindly"
             )
         derived = self.values + self.neighbours
+        guessed = "none guessed"
+        if self.guess:
+            share = self.guess / self.predicates
+            guessed = f"{self.guess:,} ({share:.0%}) guessed, for example {self.examples[0]}"
         return (
             f"of {self.predicates:,} predicates {self.counted:,} were counted, {derived:,}"
-            f" estimated by others, {self.guess:,} guessed"
-            + (f", for example {self.examples[0]}" if self.examples else "")
+            f" estimated by others, {guessed}"
         )
 
 

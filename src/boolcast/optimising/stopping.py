@@ -1,14 +1,15 @@
 """When to stop pruning: enough operations, enough memory, too many false positives, the cut-off.
 
 A rule is asked before each operation, and knows how things stand before and after it. So a
-budget is never overdrawn, and a target is overshot by no more than one operation.
+budget is never overdrawn, and a target is overshot by no more than one operation. A target may be
+missed, because the cheapest prunings do not lead there or another rule stops them before.
 
 The cut-off is where pruning turns from a gain into a loss: the share of prunings done exceeds the
 share of the growth of matching events by most (P1-X1). Before it, nearly all of the memory is
 relieved for few events; after it, few predicates cost most events.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -33,20 +34,23 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     original_share: float
 
     @property
-    def false_positives(self) -> float:
-        """The expected share of events that match now and match no entry in its original form."""
+    def spent(self) -> float:
+        """What a budget counts: the expected share of events that match for nothing.
+
+        Those are the events that match now and match no entry in its original form.
+        """
         return self.share - self.original_share
 
     def cost(self) -> str:
         """What pruning has cost, in words."""
-        return f"let an expected {self.false_positives:.2%} of events pass for nothing"
+        return f"let an expected {self.spent:.2%} of events pass for nothing"
 
 
 class RankStanding(Standing, frozen=True, kw_only=True):
     """The same of advertisements: `share` is the part of their overlapping rank that is lost."""
 
     def cost(self) -> str:
-        return f"gave up {self.share:.2%} of the rank"
+        return f"gave up {self.spent:.2%} of the rank"
 
 
 class StoppingRule(Protocol):
@@ -83,7 +87,7 @@ class MemoryTarget(msgspec.Struct, frozen=True):
     """Until no more than so many predicates are left, counted as often as they occur.
 
     A target below the floor is refused before anything is pruned: to prune all there is would
-    cost the most events and still not give what was asked for.
+    cost the most events and still not give what was asked for. One above it may still be missed.
     """
 
     predicates: int
@@ -115,7 +119,7 @@ class FalsePositiveBudget(msgspec.Struct, frozen=True):
 
     def admits(self, before: Standing, after: Standing) -> bool:
         del before
-        return after.false_positives <= self.share + _NOISE
+        return after.spent <= self.share + _NOISE
 
 
 class RankBudget(msgspec.Struct, frozen=True):
@@ -132,7 +136,35 @@ class RankBudget(msgspec.Struct, frozen=True):
 
     def admits(self, before: Standing, after: Standing) -> bool:
         del before
-        return after.share <= self.share + _NOISE
+        return after.spent <= self.share + _NOISE
+
+
+class MissedTarget(msgspec.Struct, frozen=True):
+    """A memory target, how many `predicates` are left instead, and what let no fewer be left."""
+
+    target: int
+    predicates: int
+    stopped_by: StoppingRule | None
+
+    def __str__(self) -> str:
+        reason = (
+            "the cheapest ways lead no further"
+            if self.stopped_by is None
+            else f"{self.stopped_by} stopped before"
+        )
+        return (
+            f"the target of {self.target:,} predicates is missed: {self.predicates:,} remain,"
+            f" {reason}"
+        )
+
+
+def missed_target(
+    rules: Iterable[StoppingRule], predicates: int, stopped_by: StoppingRule | None
+) -> MissedTarget | None:
+    """What became of the memory target among the rules of a run, if that has missed it."""
+    targets = [rule.predicates for rule in rules if isinstance(rule, MemoryTarget)]
+    missed = [each for each in targets if each < predicates]
+    return MissedTarget(min(missed), predicates, stopped_by) if missed else None
 
 
 def cut_off(matching: Sequence[float]) -> int:

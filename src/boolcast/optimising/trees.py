@@ -78,6 +78,19 @@ class Tree:
                 return cls(node, (), measure.estimate(cast("Leaf", node)), rules)
 
 
+def estimated(node: Node, measure: Measure) -> Estimate:
+    """The estimate of a prepared filter, without the tree: the same in a fraction of the time."""
+    match node:
+        case And(children):
+            return measure.rules.joined(True, [estimated(child, measure) for child in children])
+        case Or(children):
+            return measure.rules.joined(False, [estimated(child, measure) for child in children])
+        case Constant(value):
+            return measure.rules.always if value else measure.rules.never
+        case _:
+            return measure.estimate(cast("Leaf", node))
+
+
 def _joined(is_and: bool, parts: Sequence[Tree], rules: Rules) -> Tree:
     """The AND or OR of some trees, flat, no sibling twice; a single one is itself."""
     kind = And if is_and else Or

@@ -35,7 +35,7 @@ from boolcast.routing.policies import (
     SENDING,
     UNSUBSCRIPTION,
 )
-from boolcast.routing.post_pruning import Rewriting
+from boolcast.routing.post_pruning import Rewritten
 from boolcast.routing.records import CounterRecord
 from boolcast.routing.tables import Entry, Table
 
@@ -127,9 +127,9 @@ class State:
         """Whether no subscription of a neighbour has come or gone since the last review."""
         self.reviewed_advertisements: frozenset[str] = frozenset()
         """What was advertised then."""
-        self.rewriting_result: Rewriting[SubscriptionId] = Rewriting({}, 0.0, Knowledge())
+        self.rewriting_result: Rewritten[SubscriptionId] = Rewritten({}, Knowledge())
         """What the last review of subscriptions came to, and that of advertisements."""
-        self.advertisement_result: Rewriting[AdvertisementId] = Rewriting({}, 0.0, Knowledge())
+        self.advertisement_result: Rewritten[AdvertisementId] = Rewritten({}, Knowledge())
         self.next_review = float(configuration.review_events) if configuration.reviews else math.inf
         """The number of events after which entries are reviewed."""
 
@@ -189,6 +189,7 @@ class State:
         """Match a subscription from now on."""
         self.subscriptions.add(entry)
         self.propagation.add_subscription(entry)
+        self.advertisement_rewriting.note_subscriptions()
         self.engine.add(entry.id, entry.form.filter)
         if entry.sent is not entry.form:
             # What it was chosen by is told with the next review.
@@ -202,6 +203,7 @@ class State:
         """Match a subscription no longer."""
         self.subscriptions.remove(entry)
         self.propagation.remove_subscription(entry)
+        self.advertisement_rewriting.note_subscriptions()
         self.engine.remove(entry.id)
         if entry.link is not None:
             self.is_reviewed = False
