@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from boolcast.algebra import covers
-from boolcast.errors import PruningTargetError, UnknownSubscriptionError
+from boolcast.errors import LimitError, PruningTargetError, UnknownSubscriptionError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import SubscriptionId
@@ -20,6 +20,7 @@ from boolcast.optimising.stopping import (
     FalsePositiveBudget,
     MemoryTarget,
     Operations,
+    RankBudget,
     StoppingRule,
     cut_off,
 )
@@ -248,6 +249,11 @@ def test_without_any_history_there_is_pruning_all_the_same():
     [
         (Operations, -1),
         (MemoryTarget, -1),
+        (MemoryTarget, math.nan),
+        (MemoryTarget, 2.5),
+        (Operations, math.inf),
+        (RankBudget, math.nan),
+        (RankBudget, 1.5),
         (FalsePositiveBudget, -0.1),
         (FalsePositiveBudget, math.nan),
         (Tolerant, -1.0),
@@ -255,7 +261,7 @@ def test_without_any_history_there_is_pruning_all_the_same():
     ],
 )
 def test_nonsense_is_refused(kind, value):
-    with pytest.raises(ValueError, match=r"not|and this is"):
+    with pytest.raises(LimitError, match=r"not|and this is"):
         kind(value)
 
 

@@ -147,6 +147,11 @@ def test_ties_go_to_fewer_predicates_and_then_to_the_left(text, left):
         # Both alternatives may become the same.
         ("a = 1 and b = 1 or a = 1 and c = 1", 1),
         ("a = 1 and b = 1 or b = 1 and c = 1 or c = 1 and d = 1", 1),
+        # Of each something is left that the other has, but one keeps two.
+        ("(a = 1 or b = 1) and (a = 1 or c = 1) or a = 1 and d = 1", 2),
+        # The third alternative joins what the first two are, which had nothing in common.
+        ("(a = 1 or b = 1) and z = 1 and a = 1 or c = 1 and d = 1 or a = 1 and c = 1", 1),
+        ("a = 1 and b = 1 or c = 1 and d = 1", 2),
         ("true", 0),
     ],
 )

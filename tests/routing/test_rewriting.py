@@ -19,6 +19,7 @@ from boolcast.optimising.trees import Tree, prepared
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.merging import MergingByPruning, MergingByRules, Situation
 from boolcast.routing.policies import REWRITING
+from boolcast.routing.rewriting import SubscriptionPruning
 from boolcast.routing.sending import PrePruning
 from boolcast.simulation.combinations import REWRITING as VARIANTS
 from boolcast.simulation.histories import ALIKE, FILTERS
@@ -133,6 +134,25 @@ def test_what_is_matched_covers_what_came(variant: dict[str, Any], steps, last):
     for name, filter in engine.items():
         assert covers(filter, originals[name])
     assert policy.removed() >= 0
+
+
+def test_what_is_pruned_stays_so_unless_entries_have_left():
+    """A target is overshot by an operation, and that is no room for others."""
+    policy = SubscriptionPruning(Configuration(rewriting="pruning", memory_target=2))
+    counts = {"a = 1": 10, "b = 1": 90, "c = 1": 90, "d = 1": 5}
+    wide = Selectivities(Statistics(events=100, predicates=counts))
+    name = SubscriptionId("s")
+    policy.add(name, parse("a = 1 and (b = 1 or c = 1)"))
+    policy.rewrite(wide)
+    assert str(policy.rewritten[name]) == "a = 1"
+    narrow = Selectivities(Statistics(events=100, predicates={**counts, "a = 1": 99, "b = 1": 1}))
+    assert policy.rewrite(narrow).changed == {}
+    policy.add(SubscriptionId("t"), parse("d = 1"))
+    assert policy.rewrite(narrow).changed == {}
+    # With t there is room, and all is looked at anew.
+    policy.remove(SubscriptionId("t"))
+    policy.rewrite(narrow)
+    assert str(policy.rewritten[name]) == "b = 1 or c = 1"
 
 
 def situation(

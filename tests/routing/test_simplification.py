@@ -1,16 +1,24 @@
 """Entries of neighbours made simpler (P1): F5's rows, what is restored when, what is told."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from boolcast.errors import ConfigurationError, PruningTargetError, StatisticsError
+from boolcast.errors import (
+    ConfigurationError,
+    PruningTargetError,
+    ReplacementTargetError,
+    StatisticsError,
+)
+from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.matching.counting import CountingMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, SubscriptionId
 from boolcast.model.statistics import Statistics
+from boolcast.optimising.selectivities import Selectivities
 from boolcast.routing.broker import Broker
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.learning import Counted
@@ -302,7 +310,7 @@ def test_a_merger_is_not_the_neighbours_to_remove():
     assert f"the subscription {merger} came from elsewhere" in str(network.refusals[0])
 
 
-def test_an_impossible_target_is_told_and_nothing_is_pruned():
+def test_a_target_below_the_floor_is_told_and_nothing_is_pruned():
     network = row_network({**PRUNING, "memory_target": 1})
     assert network.matched("B2") == [S2, S1]
     _, report = network.reports[-1]
@@ -349,7 +357,7 @@ def test_a_target_that_is_missed_is_told(limits, reason):
 def test_an_impossible_target_of_replacement():
     network = row_network({**REPLACEMENT, "memory_target": 1})
     assert network.matched("B2") == [S2, S1]
-    assert isinstance(network.reports[-1][1].problem, PruningTargetError)
+    assert isinstance(network.reports[-1][1].problem, ReplacementTargetError)
 
 
 def test_statistics_of_other_data_are_told():
@@ -510,9 +518,12 @@ def test_nothing_is_learnt_from_few_more_events(monkeypatch):
     looks: list[int] = []
     state = network.brokers[BrokerId("B")].state
     learn = Counted.learn
-    monkeypatch.setattr(
-        Counted, "learn", lambda self, kept: looks.append(state.events) or learn(self, kept)
-    )
+
+    def look(self: Counted, rewritten: Iterable[Filter]) -> Selectivities:
+        looks.append(state.events)
+        return learn(self, rewritten)
+
+    monkeypatch.setattr(Counted, "learn", look)
     for number in range(200):
         network.publish("B", "p", f"e{number}", x=9)
     assert looks[:10] == list(range(1, 11))

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from boolcast.algebra import DEFAULT_BUDGET, covers, simplify
-from boolcast.errors import UnknownSubscriptionError
+from boolcast.errors import LimitError, UnknownSubscriptionError
 from boolcast.filters.expressions import Filter, Node, Or
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.filters.size_check import check_limits
@@ -62,7 +62,7 @@ def merged(
     if len(constituents) < 2:
         raise ValueError("a merger needs two constituents at least")
     if not 0 <= imperfection <= 1:
-        raise ValueError(f"an imperfection lies between 0 and 1, and this is {imperfection}")
+        raise LimitError(f"an imperfection lies between 0 and 1, and this is {imperfection}")
     union = Or(tuple(map(prepared, constituents.values())))
     tree = Tree.of(_simplified(union), selectivities)
     perfect = tree.estimate.average

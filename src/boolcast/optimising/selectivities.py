@@ -242,6 +242,17 @@ def _read(text: str) -> Leaf:
 
 
 def _check(statistics: Statistics) -> None:
+    if not statistics.events >= 0:
+        raise StatisticsError(f"statistics are of 0 events or more, not of {statistics.events}")
+    for name, each in statistics.attributes.items():
+        for bins in each.bins.values():
+            if any(not part.events >= 0 for part in bins) or not (
+                sum(part.events for part in bins) <= each.events
+            ):
+                raise StatisticsError(
+                    f"the bins of the attribute {name} hold others than its {each.events:,} events,"
+                    " which cannot be"
+                )
     counts = [
         *((f"the predicate {text}", count) for text, count in statistics.predicates.items()),
         *((f"the attribute {name}", each.events) for name, each in statistics.attributes.items()),

@@ -10,11 +10,12 @@ relieved for few events; after it, few predicates cost most events.
 """
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Final, Protocol
 
 import msgspec
 
-from boolcast.errors import PruningTargetError
+from boolcast.errors import LimitError, PruningTargetError
 
 _NOISE: Final = 1e-12
 """What the sum of many logarithms may be wrong by: a free pruning stays free."""
@@ -72,8 +73,7 @@ class Operations(msgspec.Struct, frozen=True):
     count: int
 
     def __post_init__(self) -> None:
-        if self.count < 0:
-            raise ValueError(f"a number of operations starts at 0, and this is {self.count}")
+        _check_number("operations", self.count)
 
     def check(self, floor: int) -> None:
         pass
@@ -93,8 +93,7 @@ class MemoryTarget(msgspec.Struct, frozen=True):
     predicates: int
 
     def __post_init__(self) -> None:
-        if self.predicates < 0:
-            raise ValueError(f"a number of predicates starts at 0, and this is {self.predicates}")
+        _check_number("predicates", self.predicates)
 
     def check(self, floor: int) -> None:
         if self.predicates < floor:
@@ -111,8 +110,7 @@ class FalsePositiveBudget(msgspec.Struct, frozen=True):
     share: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise ValueError(f"a share of events lies between 0 and 1, and this is {self.share}")
+        _check_share("events", self.share)
 
     def check(self, floor: int) -> None:
         pass
@@ -128,8 +126,7 @@ class RankBudget(msgspec.Struct, frozen=True):
     share: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise ValueError(f"a share of the rank lies between 0 and 1, and this is {self.share}")
+        _check_share("the rank", self.share)
 
     def check(self, floor: int) -> None:
         pass
@@ -137,6 +134,16 @@ class RankBudget(msgspec.Struct, frozen=True):
     def admits(self, before: Standing, after: Standing) -> bool:
         del before
         return after.spent <= self.share + _NOISE
+
+
+def _check_number(things: str, number: object) -> None:
+    if not (isinstance(number, Integral) and int(number) >= 0):
+        raise LimitError(f"a number of {things} starts at 0, and this is {number}")
+
+
+def _check_share(what: str, share: float) -> None:
+    if not 0 <= share <= 1:
+        raise LimitError(f"a share of {what} lies between 0 and 1, and this is {share}")
 
 
 class MissedTarget(msgspec.Struct, frozen=True):
