@@ -308,6 +308,14 @@ def test_there_are_no_checks_without_their_runs():
         (pruned("0 %", lambda p: replace(p, overlapping=0.4), -1), 12, "greatest fall"),
         (pruned("100 %", lambda p: replace(p, candidates=0.78)), 12, "all subscription"),
         (pruned("100 %", lambda p: replace(p, overlapping=0.66)), 12, "all subscription"),
+        (pruned("100 %", lambda p: replace(p, overlapping=0.7), -1), 12, "all subscription"),
+        (
+            pruned("100 %", lambda p: replace(p, overlapping=0.79, candidates=0.79), 9),
+            12,
+            "all sub",
+        ),
+        (pruned("100 %", lambda p: replace(p, overlapping=0.85), -1), 12, "all subscription"),
+        (pruned("A4", lambda p: replace(p, overlapping=0.9), *range(12, 21)), 5, "A4"),
         (pruned("100 %", lambda p: replace(p, first_work=100.0), -1), 12, "work saved"),
     ],
 )
@@ -319,6 +327,7 @@ def test_each_check_can_fail(broken, number, word):
 
 
 def test_the_cut_off_is_the_end_where_overlaps_hardly_rise():
+    """By the same rule for all (decision 42), so that one in the middle would show."""
     flat, steep = PUBLISHED["A7"], PUBLISHED["A2"]
     assert isinstance(flat, PruningFigures)
     assert isinstance(steep, PruningFigures)

@@ -24,7 +24,7 @@ from boolcast.optimising.advertisement_queue import AdvertisementQueue
 from boolcast.optimising.ranks import Ranks
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.selectivity_queue import SelectivityQueue
-from boolcast.optimising.stopping import Operations, cut_off
+from boolcast.optimising.stopping import Operations
 from boolcast.optimising.trees import Tree, best_pruning, prepared, pruned
 from boolcast.workloads import PRESETS, Auction
 from boolcast.workloads.classes import ADVERTISEMENT_CLASSES, AdvertisementClass
@@ -52,8 +52,8 @@ OPERATIONS: Final[Mapping[str, int]] = {
 }
 """How many prunings exhaust a filter of a class (W4)."""
 
-NO_RISE: Final = 0.12
-"""Where overlaps rise by no more than this in the end, all prunings are worth it (P3-X6, 4)."""
+_LEAST: Final = 1e-9
+"""Where all overlap from the beginning there is nothing to lose."""
 
 _TRAINING_ROW: Final = 1_000_000
 _TRAINING_EVENTS: Final = 20_000
@@ -135,10 +135,13 @@ class PruningFigures(msgspec.Struct, frozen=True, kw_only=True, tag="pruning"):
 
     @property
     def cut_off(self) -> AdvertisementPoint:
-        """The point of the greatest gain; the last one where overlaps hardly rise at all."""
-        if self.rise(self.points[-1]) <= NO_RISE:
-            return self.points[-1]
-        return self.points[cut_off([point.overlapping for point in self.points])]
+        """The point of the greatest gain: prunings done, less the rise of what can come to overlap.
+
+        Of all that does not overlap with whole advertisements, whatever comes of it in the end: so
+        a class whose overlaps hardly rise has its cut-off at its end (decision 42).
+        """
+        others = max(1 - self.points[0].overlapping, _LEAST)
+        return max(self.points, key=lambda each: self.proportion(each) - self.rise(each) / others)
 
     def memory_at(self, proportion: float) -> float:
         """The share of the associations that is gone after this share of the prunings."""

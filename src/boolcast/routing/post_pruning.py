@@ -89,8 +89,11 @@ class PostPruning(Generic[Name, M]):
             self._queue.remove(name)
             self._have_left = True
 
-    def rewrite(self, measure: M) -> Rewritten[Name]:
-        """Review the entries, some of which have come or gone since the last time."""
+    def rewrite(self, measure: M, *limits: StoppingRule) -> Rewritten[Name]:
+        """Review the entries, some of which have come or gone since the last time.
+
+        `limits` hold beside those of the configuration, and for this review only.
+        """
         former = self.rewritten
         queue = self._continued(measure)
         may_narrow = queue is None and bool(former)
@@ -103,7 +106,8 @@ class PostPruning(Generic[Name, M]):
         self._new, self._have_left = {}, False
         problem = missed = None
         try:
-            run = queue.prune(*self._rules, *([queue.cut_off()] if self._stops_at_cut_off else []))
+            cut_offs = [queue.cut_off()] if self._stops_at_cut_off else []
+            run = queue.prune(*self._rules, *cut_offs, *limits)
             knowledge, missed = run.knowledge, run.missed
             self.rewritten = {**self.rewritten, **run.changed}
         except PruningTargetError as error:
