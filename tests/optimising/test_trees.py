@@ -8,7 +8,7 @@ from boolcast.algebra import covers, equivalent
 from boolcast.filters.expressions import And, Filter, Node, Or
 from boolcast.filters.parsing import parse
 from boolcast.model.values import Value
-from boolcast.optimising.estimates import Estimate, of_and, of_or
+from boolcast.optimising.estimates import SHARES, Estimate
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.trees import Tree, best_pruning, floor, prepared, pruned, prunings
 from boolcast.workloads.classes import CLASSES
@@ -224,9 +224,9 @@ def estimated(node: Node, selectivities: Selectivities) -> Estimate:
     """The estimate of a tree as it stands, with whatever it holds twice."""
     match node:
         case And(children):
-            return of_and(estimated(child, selectivities) for child in children)
+            return SHARES.joined(True, [estimated(child, selectivities) for child in children])
         case Or(children):
-            return of_or(estimated(child, selectivities) for child in children)
+            return SHARES.joined(False, [estimated(child, selectivities) for child in children])
     return Tree.of(node, selectivities).estimate
 
 

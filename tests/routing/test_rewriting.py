@@ -219,9 +219,8 @@ def test_mergers_by_rules_grow_and_still_cover(rounds, selectivities, advertisem
     for turn, filters in enumerate(rounds):
         originals |= {SubscriptionId(f"s{turn}.{n}"): each for n, each in enumerate(filters)}
         for proposed in (True, False):
-            left = {
-                name: each for name, each in originals.items() if mergers.merger_of(name) is None
-            }
+            merged = {name for merger in mergers for name in merger.constituents}
+            left = {name: each for name, each in originals.items() if name not in merged}
             now = situation(left, selectivities, lambda: next(ids), mergers, advertisements)
             found = list(rules.propose(now))
             assert proposed or found == [], "nothing has come since"

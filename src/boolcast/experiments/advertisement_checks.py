@@ -12,11 +12,11 @@ from boolcast.experiments.advertisement_overlap import OverlapFigures
 from boolcast.experiments.advertisement_pruning import (
     KINDS,
     MIX,
-    OPERATIONS,
     AdvertisementPoint,
     PruningFigures,
 )
 from boolcast.experiments.checks import Check
+from boolcast.workloads.classes import PRUNINGS
 
 Curves = Mapping[str, PruningFigures]
 
@@ -80,10 +80,10 @@ def _structure(curves: Curves) -> Iterator[Check]:
         number=1,
         part="pruning",
         name="prunings to the end, for an advertisement of A1 to A8",
-        bound=_row([OPERATIONS[kind] for kind in each_has], "d"),
+        bound=_row([PRUNINGS[kind] for kind in each_has], "d"),
         paper="–",
         ours=_row(list(each_has.values()), ".3g"),
-        holds=all(abs(each_has[kind] - OPERATIONS[kind]) <= 0.02 for kind in each_has),
+        holds=all(abs(each_has[kind] - PRUNINGS[kind]) <= 0.02 for kind in each_has),
     )
     memory = {kind: curve.memory(_end(curve)) for kind, curve in curves.items()}
     # The mix and A1 are within a tolerance of ours.

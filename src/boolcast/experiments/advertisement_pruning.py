@@ -27,7 +27,7 @@ from boolcast.optimising.selectivity_queue import SelectivityQueue
 from boolcast.optimising.stopping import Operations
 from boolcast.optimising.trees import Tree, best_pruning, prepared, pruned
 from boolcast.workloads import PRESETS, Auction
-from boolcast.workloads.classes import ADVERTISEMENT_CLASSES, AdvertisementClass
+from boolcast.workloads.classes import ADVERTISEMENT_CLASSES, PRUNINGS, AdvertisementClass
 
 MIX: Final = "A1-8"
 """All classes of advertisements together."""
@@ -36,21 +36,6 @@ KINDS: Final[Mapping[str, tuple[AdvertisementClass, ...]]] = {
     **{kind: (kind,) for kind in ADVERTISEMENT_CLASSES},
     MIX: ADVERTISEMENT_CLASSES,
 }
-
-OPERATIONS: Final[Mapping[str, int]] = {
-    "S1": 4,
-    "S2": 8,
-    "S3": 3,
-    "A1": 3,
-    "A2": 3,
-    "A3": 3,
-    "A4": 3,
-    "A5": 7,
-    "A6": 2,
-    "A7": 2,
-    "A8": 6,
-}
-"""How many prunings exhaust a filter of a class (W4)."""
 
 _LEAST: Final = 1e-9
 """Where all overlap from the beginning there is nothing to lose."""
@@ -189,7 +174,7 @@ def pruning_figures(setting: PruningSetting) -> PruningFigures:
     return PruningFigures(
         setting=setting,
         subscription_predicates=(whole, int(index.occurrences.sum())),
-        points=_points(queue, index, setting, sum(OPERATIONS[kind] for kind in classes)),
+        points=_points(queue, index, setting, sum(PRUNINGS[kind] for kind in classes)),
         orders=dict(Counter(_order(each, ranks) for each in filters[:_ORDERS]).most_common()),
         processor_seconds=process_time() - begun,
     )
@@ -203,7 +188,7 @@ def _basis(subscriptions: int, seed: int) -> _Basis:
     filters = {SubscriptionId(f"s{row}"): filter for row, filter in rows}
     classes = auction.subscriptions(0, subscriptions)["class"].to_pylist()
     events = auction.events(_TRAINING_ROW, _TRAINING_EVENTS)
-    prunings = sum(OPERATIONS[kind] for kind in classes)
+    prunings = sum(PRUNINGS[kind] for kind in classes)
     return _Basis(filters, prunings, learnt_selectivities(filters.values(), [events]))
 
 

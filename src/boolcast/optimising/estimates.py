@@ -46,24 +46,6 @@ def either(left: Estimate, right: Estimate) -> Estimate:
     )
 
 
-def of_and(children: Iterable[Estimate]) -> Estimate:
-    """The estimate of an AND (P1-B5, algorithm 1).
-
-    >>> of_and([Estimate(0.5, 0.5, 0.5), Estimate(0.75, 0.75, 0.75)])
-    Estimate(minimum=0.25, average=0.375, maximum=0.5)
-    """
-    return reduce(both, children, ALWAYS)
-
-
-def of_or(children: Iterable[Estimate]) -> Estimate:
-    """The estimate of an OR (P1-B5, algorithm 2).
-
-    >>> of_or([Estimate(0.5, 0.5, 0.5), Estimate(0.75, 0.75, 0.75)])
-    Estimate(minimum=0.75, average=0.875, maximum=1.0)
-    """
-    return reduce(either, children, NEVER)
-
-
 class Rules(NamedTuple):
     """How estimates are put together, and what it costs if one becomes another.
 
@@ -81,7 +63,11 @@ class Rules(NamedTuple):
     further: Callable[[float, float], float]
 
     def joined(self, is_and: bool, children: Iterable[Estimate]) -> Estimate:
-        """The estimate of an AND or OR."""
+        """The estimate of an AND or OR (P1-B5, algorithms 1 and 2).
+
+        >>> SHARES.joined(True, [Estimate(0.5, 0.5, 0.5), Estimate(0.75, 0.75, 0.75)])
+        Estimate(minimum=0.25, average=0.375, maximum=0.5)
+        """
         if is_and:
             return reduce(self.both, children, self.always)
         return reduce(self.either, children, self.never)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, Protocol, cast
 
-from boolcast.filters.canonical import canonical
+from boolcast.filters.canonical import canonical_node
 from boolcast.filters.expressions import And, Constant, Filter, Leaf, Node, Or
 from boolcast.filters.negation import to_nnf, without_constants
 from boolcast.optimising.estimates import Estimate, Rules
@@ -27,7 +27,7 @@ _DIGITS: Final = 12
 
 def prepared(filter: Filter) -> Node:
     """The filter as trees are made of it: AND and OR over predicates, no sibling twice (P1-B1)."""
-    return cast("Node", canonical(without_constants(to_nnf(cast("Node", filter)))))
+    return canonical_node(without_constants(to_nnf(cast("Node", filter))))
 
 
 class Measure(Protocol):

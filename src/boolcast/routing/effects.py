@@ -67,7 +67,7 @@ class Suspect(msgspec.Struct, frozen=True):
     number: int
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewReport(msgspec.Struct, frozen=True, kw_only=True):
     """Tell the operator how entries of neighbours stand after a review (`routing.reviewing`).
 
     Of `entries` so many are matched `rewritten`, which has saved `removed` predicates and lets
@@ -148,4 +148,4 @@ class SetTimer(msgspec.Struct, frozen=True):
     at: float
 
 
-Effect = Persist | Send | Deliver | Confirm | Refuse | Complain | Suspect | Report | SetTimer
+Effect = Persist | Send | Deliver | Confirm | Refuse | Complain | Suspect | ReviewReport | SetTimer

@@ -15,7 +15,7 @@ from boolcast.optimising.mergers import Merger
 from boolcast.optimising.selectivities import Knowledge, Selectivities
 from boolcast.routing import acknowledging
 from boolcast.routing.advertising import withdraw_unneeded
-from boolcast.routing.effects import Report
+from boolcast.routing.effects import ReviewReport
 from boolcast.routing.keeping import keep_advertisement, keep_subscription
 from boolcast.routing.merging import Situation
 from boolcast.routing.post_pruning import Rewritten
@@ -56,9 +56,9 @@ def review(state: State) -> None:
         state.effects.append(_report(state, selectivities))
 
 
-def _report(state: State, selectivities: Selectivities) -> Report:
+def _report(state: State, selectivities: Selectivities) -> ReviewReport:
     advertisements = state.advertisement_rewriting
-    return Report(
+    return ReviewReport(
         entries=len(state.link_of),
         rewritten=len(state.rewriting.rewritten),
         removed=state.rewriting.removed(),

@@ -23,7 +23,7 @@ from boolcast.routing.journal import Journal, KeptJournal, NoJournal
 from boolcast.routing.learning import learning
 from boolcast.routing.messages import Message
 from boolcast.routing.neighbours import Neighbour
-from boolcast.routing.overlapping import OverlapFigures
+from boolcast.routing.overlapping import OverlapCounts
 from boolcast.routing.policies import (
     ADVERTISEMENT_REWRITING,
     COVERING,
@@ -89,7 +89,7 @@ class State:
         self.now = 0.0
         self.effects: list[Effect] = []
         self.journal: Journal = KeptJournal() if configuration.durable else NoJournal()
-        self.overlap_figures = OverlapFigures()
+        self.overlap_figures = OverlapCounts()
         self.propagation = PROPAGATION[configuration.propagation](
             partial(OVERLAPS[configuration.overlap], forms, self.overlap_figures)
         )
