@@ -151,6 +151,20 @@ def test_what_is_told_as_lost_is_what_is_known_now(variant: dict[str, Any], step
             assert not policy.is_due(wanted.values(), learnt)
 
 
+def test_ranks_are_by_what_a_subscription_asks_for_now():
+    """Also if it has gone, and another come under its name, before they are asked again."""
+    configuration = Configuration(advertisement_rewriting="pruning", rank_budget=0.0)
+    policy = ADVERTISEMENT_REWRITING["pruning"](configuration)
+    name, forms, learnt = AdvertisementId("a"), Forms(), Selectivities(HISTORY)
+    policy.add(name, parse("x > 5 and y = 1"))
+    for asked, left in (("x < 3", "x > 5"), ("y = 2", "y = 1")):
+        policy.note_subscriptions()
+        entries = [Entry("s", forms.of(parse(asked)), 1, link=BrokerId("B"))]
+        assert policy.is_due(entries, learnt)
+        policy.review(entries, learnt)
+        assert str(policy.rewritten[name]) == left
+
+
 def network_of(**policy: Any) -> Network:
     """The publisher at A, and an event has passed, so that advertisements are reviewed."""
     fields = {"advertisement_rewriting": "pruning", "covering": "none", "review_events": 1}
