@@ -34,7 +34,7 @@ from boolcast.filters.expressions import Filter, conjunction
 from boolcast.matching.overlapping import OverlapIndex
 from boolcast.model.identifiers import BrokerId
 from boolcast.routing.forms import Forms
-from boolcast.routing.overlapping import ByIndexAndProof, OverlapFigures
+from boolcast.routing.overlapping import ByIndexAndProof, OverlapCounts
 from boolcast.routing.tables import Entry
 from boolcast.workloads import Auction
 from boolcast.workloads.classes import SUBSCRIPTION_CLASSES
@@ -77,7 +77,7 @@ class Contest:
         self.forms = Forms()
         self.held = [self.forms.of(filter) for filter in advertisements]
         self.broker_forms = Forms()
-        self.broker = ByIndexAndProof(OverlapIndex, self.broker_forms, OverlapFigures())
+        self.broker = ByIndexAndProof(OverlapIndex, self.broker_forms, OverlapCounts())
         for row, filter in enumerate(advertisements):
             form = self.broker_forms.of(filter)
             self.broker.add(Entry(str(row), form, row, link=BrokerId("A")))

@@ -21,7 +21,9 @@
     │   ├── ConfigurationError      policies of a broker that exclude each other; knows the rule
     │   ├── TopologyError           brokers and links that make no network
     │   ├── StatisticsError         statistics that contradict themselves
-    │   ├── PruningTargetError      a size that no pruning can reach; knows what can be reached
+    │   ├── PruningTargetError      a size that no pruning can reach; knows a bound of what can be
+    │   │   └── ReplacementTargetError   the same of distinct predicates and replacement
+    │   ├── LimitError              a limit of pruning or merging that is out of its range
     │   ├── StoreError              an index in a store that is damaged, or not there
     │   ├── StreamError             a stream whose parts do not belong together
     │   └── FileError               a file of filters, subscriptions or events that cannot be read
@@ -271,7 +273,7 @@ class StatisticsError(InputError):
 
 
 class PruningTargetError(InputError):
-    """A number of predicates that no pruning can reach; `floor` is the least there can be."""
+    """A number of predicates that no pruning can reach: at least `floor` remain, perhaps more."""
 
     def __init__(self, target: int, floor: int) -> None:
         super().__init__(target, floor)
@@ -281,8 +283,23 @@ class PruningTargetError(InputError):
     def __str__(self) -> str:
         return (
             f"no pruning leaves {self.target:,} predicates or fewer: at least {self.floor:,}"
-            " remain, since every alternative keeps one. Ask for that many, or merge entries first"
+            " remain, since every alternative keeps one, and it may be more. Raise the target, or"
+            " merge entries first"
         )
+
+
+class ReplacementTargetError(PruningTargetError):
+    """The same of distinct predicates, where they are replaced by others that cover them."""
+
+    def __str__(self) -> str:
+        return (
+            f"no replacement leaves {self.target:,} distinct predicates or fewer: at least"
+            f" {self.floor:,} remain, which no other covers. Raise the target, or prune instead"
+        )
+
+
+class LimitError(InputError, ValueError):
+    """A target, a budget or a bound of rewriting that is no number of its kind."""
 
 
 class StoreError(InputError):

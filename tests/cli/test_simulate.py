@@ -129,7 +129,7 @@ def test_wrong_usage(arguments, problem):
 
 
 def test_what_brokers_warn_of_is_shown():
-    """A target that no pruning can reach: nothing is pruned, and that is said."""
+    """A target below the floor: nothing is pruned, and that is said."""
     command = ("simulate", "-t", "line:3", "-w", "auction", "-f", "none", "--publications", "40")
     policy = "rewriting=pruning,memory_target=0,review_events=5"
     result = run(*command, "--subscriptions", "20", "--policy", policy)
@@ -140,3 +140,12 @@ def test_what_brokers_warn_of_is_shown():
     assert sorted(warned) == ["B0", "B2"]
     assert report["summary"]["pruned"] == 0
     assert report["summary"]["overlaps"]["asked"] > 0
+
+
+def test_a_target_that_is_missed_is_shown():
+    """The budget ends pruning long before."""
+    command = ("simulate", "-t", "line:3", "-w", "auction", "-f", "none", "--publications", "40")
+    policy = "rewriting=pruning,memory_target=40,false_positive_budget=0,review_events=5"
+    result = run(*command, "--subscriptions", "20", "--policy", policy)
+    assert result.code == 0
+    assert "! B0: rewriting: the target of 40 predicates is missed: " in result.output

@@ -23,7 +23,6 @@ from boolcast.experiments.advertisement_overlap import (
 from boolcast.experiments.advertisement_pruning import (
     KINDS,
     MIX,
-    OPERATIONS,
     AdvertisementPoint,
     PruningFigures,
     PruningSetting,
@@ -31,6 +30,7 @@ from boolcast.experiments.advertisement_pruning import (
 from boolcast.experiments.advertisements import Part, RunFigures, report, run, settings
 from boolcast.experiments.reproduction import keep, kept
 from boolcast.workloads import PRESETS, Auction
+from boolcast.workloads.classes import PRUNINGS
 
 PRUNING = PruningSetting(
     part="pruning", kind=MIX, subscriptions=120, advertisements=80, samples=30, steps=8, seed=1
@@ -94,7 +94,7 @@ def test_pruning_goes_from_whole_to_exhausted_and_overlaps_only_grow():
     ]
     assert points[0].overlapping == pytest.approx(sum(pairs) / len(pairs))
     classes = auction.advertisements(0, 80)["class"].to_pylist()
-    assert points[-1].operations == sum(OPERATIONS[kind] for kind in classes)
+    assert points[-1].operations == sum(PRUNINGS[kind] for kind in classes)
     assert sum(figures.orders.values()) == 80
 
 
@@ -138,7 +138,7 @@ def curve(kind: str, cut_off: float, rise: float, *, share: float = 0.0) -> Prun
     base = 0.75 if share else BASE_OVERLAP[kind]
     # Memory goes straight to where the paper has it at its cut-off, and from there to the end.
     middle = {"A2": (0.73, 0.476), MIX: (0.77, 0.49), "A8": (0.73, 0.438)}.get(kind, (1.0, 0.0))
-    operations = 100 * OPERATIONS.get(kind, 4)
+    operations = 100 * PRUNINGS.get(kind, 4)
     points = []
     for number in range(21):
         x = number / 20
@@ -308,6 +308,14 @@ def test_there_are_no_checks_without_their_runs():
         (pruned("0 %", lambda p: replace(p, overlapping=0.4), -1), 12, "greatest fall"),
         (pruned("100 %", lambda p: replace(p, candidates=0.78)), 12, "all subscription"),
         (pruned("100 %", lambda p: replace(p, overlapping=0.66)), 12, "all subscription"),
+        (pruned("100 %", lambda p: replace(p, overlapping=0.7), -1), 12, "all subscription"),
+        (
+            pruned("100 %", lambda p: replace(p, overlapping=0.79, candidates=0.79), 9),
+            12,
+            "all sub",
+        ),
+        (pruned("100 %", lambda p: replace(p, overlapping=0.85), -1), 12, "all subscription"),
+        (pruned("A4", lambda p: replace(p, overlapping=0.9), *range(12, 21)), 5, "A4"),
         (pruned("100 %", lambda p: replace(p, first_work=100.0), -1), 12, "work saved"),
     ],
 )
@@ -319,6 +327,7 @@ def test_each_check_can_fail(broken, number, word):
 
 
 def test_the_cut_off_is_the_end_where_overlaps_hardly_rise():
+    """By the same rule for all (decision 42), so that one in the middle would show."""
     flat, steep = PUBLISHED["A7"], PUBLISHED["A2"]
     assert isinstance(flat, PruningFigures)
     assert isinstance(steep, PruningFigures)

@@ -1,11 +1,15 @@
 """Estimates of AND and OR, and of whole trees."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.optimising.estimates import Estimate, of_and, of_or
+from boolcast.optimising.estimates import SHARES, Estimate
 from tests.optimising.histories import S1, S1_SHARES, known, tree
+
+of_and, of_or = partial(SHARES.joined, True), partial(SHARES.joined, False)
 
 
 def points(*shares: float) -> list[Estimate]:

@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from boolcast.algebra import covers
-from boolcast.errors import PruningTargetError
+from boolcast.errors import ReplacementTargetError
 from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.replacement import ReplacementRun, replace_predicates
@@ -64,12 +64,44 @@ def test_rules_stop_it():
     assert pairs(run) == [("price < 10", "price < 12")]
     assert set(run.changed) == {"s"}
     # Of the half that `price < 20` leaves, s takes 0.0012 where it took 0.001, beside t.
-    assert run.after.false_positives == pytest.approx(0.5 * 0.9988 * 0.0002)
+    assert run.after.spent == pytest.approx(0.5 * 0.9988 * 0.0002)
 
 
 def test_an_impossible_target_is_refused():
-    with pytest.raises(PruningTargetError, match="at least 3 remain"):
+    with pytest.raises(ReplacementTargetError, match=r"no replacement leaves 2 distinct.* least 3"):
         replaced(ENTRIES, SHARES, MemoryTarget(2))
+
+
+ALIKE = {"s": "z >= ''", "t": "z like '%'", "u": "ends_with(z, '')"}
+
+
+@pytest.mark.parametrize(
+    ("others", "floor"),
+    [
+        ({}, 1),
+        # What covers all of them is left alone, and what they cover goes with them.
+        ({"v": "z is not null"}, 1),
+        ({"v": "z is not null", "w": "z >= 'm'"}, 1),
+        ({"v": "z is null"}, 2),
+    ],
+)
+def test_of_predicates_that_mean_the_same_one_stays(others, floor):
+    entries = {**ALIKE, **others}
+    shares = dict.fromkeys(entries.values(), 0.5) | {"z is not null": 0.6, "z >= 'm'": 0.1}
+    run = replaced(entries, shares)
+    assert run.floor == run.after.predicates == floor
+    with pytest.raises(ReplacementTargetError, match=f"at least {floor} remain"):
+        replaced(entries, shares, MemoryTarget(floor - 1))
+    assert replaced(entries, shares, MemoryTarget(floor)).after.predicates == floor
+
+
+def test_a_target_that_is_missed_is_told():
+    run = replaced(ENTRIES, SHARES, MemoryTarget(3), FalsePositiveBudget(0.001))
+    assert str(run.missed) == (
+        "the target of 3 predicates is missed: 4 remain, FalsePositiveBudget(share=0.001)"
+        " stopped before"
+    )
+    assert replaced(ENTRIES, SHARES, MemoryTarget(3)).missed is None
 
 
 @pytest.mark.parametrize(
@@ -116,7 +148,7 @@ def test_an_entry_covers_its_original(originals, seen, data):
     """Law 4, by the algebra and by the evaluator."""
     entries = {SubscriptionId(str(place)): filter for place, filter in enumerate(originals)}
     run = replace_predicates(entries, data.draw(shares_for(originals)))
-    assert run.after.predicates == run.before.predicates - len(run.replacements)
+    assert run.after.predicates == run.before.predicates - len(run.replacements) == run.floor
     for name, filter in run.changed.items():
         verdict = covers(filter, entries[name])
         assume(not verdict.exhausted)

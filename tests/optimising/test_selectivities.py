@@ -1,5 +1,7 @@
 """Shares of predicates: counted, estimated by values or neighbours, guessed; and who is told."""
 
+from math import nan
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,7 +180,7 @@ def test_knowledge_tells_how_each_predicate_came_to_its_share():
     assert (knowledge.counted, knowledge.neighbours, knowledge.guess) == (1, 1, 1)
     assert knowledge.examples == ("author != 'Austen'",)
     assert not knowledge.is_foreign
-    assert "1 guessed, for example author != 'Austen'" in str(knowledge)
+    assert "1 (33%) guessed, for example author != 'Austen'" in str(knowledge)
 
 
 def test_statistics_of_other_data_are_told():
@@ -196,6 +198,19 @@ def test_statistics_of_other_data_are_told():
         (
             Statistics(events=10, attributes={"price": AttributeStatistics(events=11)}),
             "the attribute price",
+        ),
+        (Statistics(events=-1), "0 events or more, not of -1"),
+        (Statistics(events=nan), "0 events or more, not of nan"),  # type: ignore[arg-type]
+        (
+            Statistics(
+                events=10,
+                attributes={
+                    "price": AttributeStatistics(
+                        events=5, bins={Kind.NUMBER: (ValueBin(1, 9, 6, 2),)}
+                    )
+                },
+            ),
+            "the bins of the attribute price",
         ),
     ],
 )

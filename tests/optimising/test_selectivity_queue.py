@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from boolcast.algebra import covers
-from boolcast.errors import PruningTargetError, UnknownSubscriptionError
+from boolcast.errors import LimitError, PruningTargetError, UnknownSubscriptionError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import SubscriptionId
@@ -20,6 +20,7 @@ from boolcast.optimising.stopping import (
     FalsePositiveBudget,
     MemoryTarget,
     Operations,
+    RankBudget,
     StoppingRule,
     cut_off,
 )
@@ -108,11 +109,11 @@ def test_a_budget_of_false_positives_is_never_overdrawn():
     pruning = queue({"s": "a = 1 and b = 1 and c = 1"}, FLAT)
     # 0.684 → 0.72 → 0.8.
     run = pruning.prune(FalsePositiveBudget(0.05))
-    assert run.after.false_positives == pytest.approx(0.036)
+    assert run.after.spent == pytest.approx(0.036)
     assert run.stopped_by == FalsePositiveBudget(0.05)
     assert texts(pruning) == {"s": "a = 1 and b = 1"}
     assert pruning.prune(FalsePositiveBudget(0.05)).after.operations == 0
-    assert pruning.prune(FalsePositiveBudget(0.2)).after.false_positives == pytest.approx(0.116)
+    assert pruning.prune(FalsePositiveBudget(0.2)).after.spent == pytest.approx(0.116)
 
 
 def test_a_budget_of_nothing_admits_what_is_free():
@@ -248,6 +249,11 @@ def test_without_any_history_there_is_pruning_all_the_same():
     [
         (Operations, -1),
         (MemoryTarget, -1),
+        (MemoryTarget, math.nan),
+        (MemoryTarget, 2.5),
+        (Operations, math.inf),
+        (RankBudget, math.nan),
+        (RankBudget, 1.5),
         (FalsePositiveBudget, -0.1),
         (FalsePositiveBudget, math.nan),
         (Tolerant, -1.0),
@@ -255,7 +261,7 @@ def test_without_any_history_there_is_pruning_all_the_same():
     ],
 )
 def test_nonsense_is_refused(kind, value):
-    with pytest.raises(ValueError, match=r"not|and this is"):
+    with pytest.raises(LimitError, match=r"not|and this is"):
         kind(value)
 
 

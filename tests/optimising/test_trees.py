@@ -8,7 +8,7 @@ from boolcast.algebra import covers, equivalent
 from boolcast.filters.expressions import And, Filter, Node, Or
 from boolcast.filters.parsing import parse
 from boolcast.model.values import Value
-from boolcast.optimising.estimates import Estimate, of_and, of_or
+from boolcast.optimising.estimates import SHARES, Estimate
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.trees import Tree, best_pruning, floor, prepared, pruned, prunings
 from boolcast.workloads.classes import CLASSES
@@ -147,6 +147,11 @@ def test_ties_go_to_fewer_predicates_and_then_to_the_left(text, left):
         # Both alternatives may become the same.
         ("a = 1 and b = 1 or a = 1 and c = 1", 1),
         ("a = 1 and b = 1 or b = 1 and c = 1 or c = 1 and d = 1", 1),
+        # Of each something is left that the other has, but one keeps two.
+        ("(a = 1 or b = 1) and (a = 1 or c = 1) or a = 1 and d = 1", 2),
+        # The third alternative joins what the first two are, which had nothing in common.
+        ("(a = 1 or b = 1) and z = 1 and a = 1 or c = 1 and d = 1 or a = 1 and c = 1", 1),
+        ("a = 1 and b = 1 or c = 1 and d = 1", 2),
         ("true", 0),
     ],
 )
@@ -219,9 +224,9 @@ def estimated(node: Node, selectivities: Selectivities) -> Estimate:
     """The estimate of a tree as it stands, with whatever it holds twice."""
     match node:
         case And(children):
-            return of_and(estimated(child, selectivities) for child in children)
+            return SHARES.joined(True, [estimated(child, selectivities) for child in children])
         case Or(children):
-            return of_or(estimated(child, selectivities) for child in children)
+            return SHARES.joined(False, [estimated(child, selectivities) for child in children])
     return Tree.of(node, selectivities).estimate
 
 

@@ -27,7 +27,7 @@ from boolcast.routing.effects import (
     Effect,
     Persist,
     Refuse,
-    Report,
+    ReviewReport,
     Send,
     SetTimer,
     Suspect,
@@ -100,7 +100,7 @@ class Network:
         """The events that went down with a broker."""
         self.deliveries: list[Delivery] = []
         self.refusals: list[Effect] = []
-        self.reports: list[tuple[str, Report]] = []
+        self.reports: list[tuple[str, ReviewReport]] = []
         self.confirmed: list[tuple[str, str]] = []
         self.sent: list[Sent] = []
         for left, right in links:
@@ -161,7 +161,7 @@ class Network:
                     self.confirmed.append((client, subscription))
                 case Refuse() | Complain() | Suspect():
                     self.refusals.append(effect)
-                case Report():
+                case ReviewReport():
                     self.reports.append((name, effect))
                 case SetTimer():
                     pass

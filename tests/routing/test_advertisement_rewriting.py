@@ -1,5 +1,6 @@
 """Advertisements of neighbours pruned (P3-B5 to P3-B9): what is told for it, and what never is."""
 
+from math import inf
 from typing import Any
 
 import pytest
@@ -10,9 +11,12 @@ from boolcast.algebra import covers
 from boolcast.errors import ConfigurationError, UnadvertisedError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
+from boolcast.matching.overlapping import OverlapIndex
 from boolcast.model.identifiers import AdvertisementId, BrokerId
 from boolcast.model.statistics import Statistics
+from boolcast.optimising.ranks import Ranks
 from boolcast.optimising.selectivities import Selectivities
+from boolcast.optimising.trees import Tree, prepared
 from boolcast.routing.configuration import Configuration
 from boolcast.routing.effects import Refuse
 from boolcast.routing.forms import Forms
@@ -63,15 +67,102 @@ def test_what_is_asked_covers_what_came(variant: dict[str, Any], steps):
                 for place, filter in enumerate(argument)
             ]
             former = dict(held)
+            policy.note_subscriptions()
             done = policy.review(subscriptions, Selectivities(STATISTICS))
             held |= done.changed
-            assert done.cost <= (configuration.rank_budget or 1.0) + 1e-9
+            lost = policy.lost(subscriptions, Selectivities(STATISTICS))
+            assert lost <= (configuration.rank_budget or 1.0) + 1e-9
             if not done.may_narrow:
                 assert all(covers(held[each], former[each]) for each in done.changed)
         assert held == {**originals, **policy.rewritten}
     for name, filter in held.items():
         assert covers(filter, originals[name])
     assert policy.removed() >= 0
+
+
+def rank(filter: Filter, ranks: Ranks) -> float:
+    return Tree.of(prepared(filter), ranks).estimate.average
+
+
+_BUDGETS: list[dict[str, Any]] = [
+    {"rank_budget": 0.3},
+    {"rank_budget": 0.0, "changes": "still-best"},
+    {"rank_budget": 0.3, "changes": "tolerant", "change_bound": 0.2},
+    {"rank_budget": 0.3, "advertisement_memory_target": 4},
+    {},
+]
+_COUNTS = st.fixed_dictionaries(
+    dict.fromkeys(("y = 1", "x < 3", "x = 2", "x >= 2"), st.integers(0, 100))
+)
+_HISTORY = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), _NUMBERS, st.sampled_from([parse(text) for text in FILTERS])),
+        st.tuples(st.just("remove"), _NUMBERS, st.none()),
+        st.tuples(st.just("want"), _NUMBERS, _FILTERS),
+        st.tuples(st.just("unwant"), _NUMBERS, st.none()),
+        st.tuples(st.just("review"), st.none(), st.none()),
+        st.tuples(st.just("review"), st.none(), _COUNTS),
+    ),
+    max_size=25,
+)
+
+
+@given(variant=st.sampled_from(_BUDGETS), steps=_HISTORY)
+def test_what_is_told_as_lost_is_what_is_known_now(variant: dict[str, Any], steps):
+    """Whatever comes, goes and is learnt: by the newest ranks, and within the budget."""
+    configuration = Configuration(advertisement_rewriting="pruning", **variant)
+    policy = ADVERTISEMENT_REWRITING["pruning"](configuration)
+    forms = Forms()
+    originals: dict[AdvertisementId, Filter] = {}
+    wanted: dict[str, Entry] = {}
+    learnt = Selectivities(STATISTICS)
+    for order, (action, number, argument) in enumerate([*steps, ("review", None, None)]):
+        name, subscription = AdvertisementId(f"a{number}"), f"s{number}"
+        if action == "add" and name not in originals:
+            policy.add(name, argument)
+            originals[name] = argument
+        elif action == "remove" and name in originals:
+            policy.remove(name)
+            del originals[name]
+        elif action == "want":
+            wanted[subscription] = Entry(
+                subscription, forms.of(argument), order, link=BrokerId("B")
+            )
+            policy.note_subscriptions()
+        elif action == "unwant" and subscription in wanted:
+            del wanted[subscription]
+            policy.note_subscriptions()
+        elif action == "review":
+            if argument is not None:
+                learnt = Selectivities(Statistics(events=100, predicates=argument))
+            if policy.is_due(wanted.values(), learnt):
+                policy.review(wanted.values(), learnt)
+            index = OverlapIndex()
+            for entry in wanted.values():
+                index.add(entry.id, entry.form.filter)
+            ranks = Ranks(index, learnt)
+            before = {each: rank(filter, ranks) for each, filter in originals.items()}
+            after = {each: rank(filter, ranks) for each, filter in policy.rewritten.items()}
+            now = sum(min(before[each], after.get(each, inf)) for each in originals)
+            whole = sum(before.values())
+            told = policy.lost(wanted.values(), learnt)
+            assert told == pytest.approx(1 - now / whole if whole else 0.0, abs=1e-9)
+            assert told <= variant.get("rank_budget", 1.0) + 1e-9
+            assert not policy.is_due(wanted.values(), learnt)
+
+
+def test_ranks_are_by_what_a_subscription_asks_for_now():
+    """Also if it has gone, and another come under its name, before they are asked again."""
+    configuration = Configuration(advertisement_rewriting="pruning", rank_budget=0.0)
+    policy = ADVERTISEMENT_REWRITING["pruning"](configuration)
+    name, forms, learnt = AdvertisementId("a"), Forms(), Selectivities(HISTORY)
+    policy.add(name, parse("x > 5 and y = 1"))
+    for asked, left in (("x < 3", "x > 5"), ("y = 2", "y = 1")):
+        policy.note_subscriptions()
+        entries = [Entry("s", forms.of(parse(asked)), 1, link=BrokerId("B"))]
+        assert policy.is_due(entries, learnt)
+        policy.review(entries, learnt)
+        assert str(policy.rewritten[name]) == left
 
 
 def network_of(**policy: Any) -> Network:
@@ -169,6 +260,51 @@ def test_a_removal_reaches_where_only_pruning_had_led(unsubscription):
     network.settle()
     assert network.holders_of("B:1:4") == []
     assert network.confirmed == [("late", "s")]
+
+
+@pytest.mark.parametrize(
+    ("limit", "is_restored"),
+    [({"rank_budget": 0.0}, True), ({"advertisements_stop_at_cut_off": True}, True), ({}, False)],
+    ids=["budget", "cut-off", "no limit"],
+)
+def test_ranks_are_those_of_the_subscriptions_of_now(limit, is_restored):
+    """Where nobody subscribes pruning is free; who comes later makes it dear."""
+    fields = {"advertisement_rewriting": "pruning", "covering": "none", "review_events": 1}
+    configuration = Configuration(**{**fields, "engine": "scan", **limit})
+    network = Network(chain("A", "B"), configuration, statistics=HISTORY)
+    network.advertise("A", "p", "a", "x > 5 and y = 1")
+    network.advertise("B", "q", "b", "z = 1")
+    network.settle()
+    network.publish("B", "q", "first", z=1)
+    assert len(asked(network, "B")) == 1
+    assert network.reports[-1][1].lost_rank == 0.0
+    for number in range(5):
+        network.subscribe("B", f"c{number}", "s", "x < 3")
+        network.subscribe("B", f"d{number}", "s", "y = 2")
+    network.settle()
+    network.publish("B", "q", "second", z=1)
+    network.settle()
+    told = [report for broker, report in network.reports if broker == "B"][-1]
+    if is_restored:
+        assert told.lost_rank <= limit.get("rank_budget", 1.0)
+        assert "y = 1" not in asked(network, "B")
+        return
+    # Nothing is due, so nothing is told; with the next report it is.
+    network.advertise("A", "p", "more", "w = 1")
+    network.settle()
+    network.publish("B", "q", "third", z=1)
+    told = [report for broker, report in network.reports if broker == "B"][-1]
+    assert asked(network, "B") == ["y = 1"]
+    assert told.lost_rank > 0.9
+    network.settle()
+
+
+def test_a_target_that_is_missed_is_told():
+    network = network_of(advertisement_memory_target=1, rank_budget=0.0)
+    told = [report for broker, report in network.reports if broker == "B"][-1]
+    missed = "the target of 1 predicates is missed: 2 remain, RankBudget(share=0.0) stopped before"
+    assert f"pruning advertisements: {missed}" in told.warnings
+    assert str(told).endswith(missed)
 
 
 def test_the_report_tells_of_advertisements():

@@ -41,6 +41,11 @@ from boolcast.routing.policies import (
         ({"sending": "pruned", "degradation": 2.0}, "P1-B8"),
         ({"merging": "pruning", "imperfection": -0.5}, "P2-B11"),
         ({"merging": "pruning", "merger_size": 1}, "P1-B9"),
+        ({"merging": "pruning", "merger_size": nan}, "P1-B9"),
+        ({"rewriting": "pruning", "memory_target": nan}, "P1-B7"),
+        ({"rewriting": "pruning", "memory_target": 2.5}, "P1-B7"),
+        ({"rewriting": "pruning", "review_events": nan}, "P1-B7"),
+        ({"advertisement_rewriting": "pruning", "advertisement_memory_target": nan}, "P3-B8"),
         ({"merging": "imperfect", "imperfection": nan}, "P2-B11"),
         ({"merging": "perfect", "imperfection_of": "advertised"}, "P2-B11"),
         (

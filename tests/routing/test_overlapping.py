@@ -16,7 +16,7 @@ from boolcast.routing.configuration import Configuration
 from boolcast.routing.effects import Send
 from boolcast.routing.forms import Forms
 from boolcast.routing.messages import Advertise, Subscribe, Unadvertise
-from boolcast.routing.overlapping import ByIndex, ByIndexAndProof, ByPairs, OverlapFigures
+from boolcast.routing.overlapping import ByIndex, ByIndexAndProof, ByPairs, OverlapCounts
 from boolcast.routing.policies import OVERLAPS
 from boolcast.routing.stimuli import ClientSubscribes, LinkUp, Received
 from boolcast.routing.tables import Entry
@@ -46,7 +46,7 @@ def always_indexed(monkeypatch):
     asked=filters(small=True, max_leaves=4),
 )
 def test_all_ways_agree(always_indexed, changes: list[tuple[bool, Filter]], asked: Filter):
-    forms, figures = Forms(), OverlapFigures()
+    forms, figures = Forms(), OverlapCounts()
     pairs, index = ByPairs(forms, figures), ByIndex(OverlapIndex(), figures)
     both = ByIndexAndProof(OverlapIndex, forms, figures)
     ways = (pairs, index, both)
@@ -75,7 +75,7 @@ def test_all_ways_agree(always_indexed, changes: list[tuple[bool, Filter]], aske
 
 
 def test_the_second_stage_removes_false_overlaps_and_says_how_many(always_indexed):
-    forms, figures = Forms(), OverlapFigures()
+    forms, figures = Forms(), OverlapCounts()
     both = OVERLAPS["index-exact"](forms, figures)
     asked, impossible = map(parse, FALSE_OVERLAP)
     for order in range(3):
@@ -90,7 +90,7 @@ def test_the_second_stage_removes_false_overlaps_and_says_how_many(always_indexe
 def test_a_handful_of_pairs_comes_first(always_indexed, monkeypatch):
     """Where one of them overlaps, the index is left alone; where none does, nothing is missed."""
     monkeypatch.setattr(overlapping, "HANDFUL", 2)
-    forms, figures = Forms(), OverlapFigures()
+    forms, figures = Forms(), OverlapCounts()
     both = OVERLAPS["index-exact"](forms, figures)
     for order in range(3):
         both.add(Entry(str(order), forms.of(parse(f"x = {order}")), order, link=LINK))
@@ -115,7 +115,7 @@ class Watched(OverlapIndex):
 def test_an_index_is_made_once_it_pays(monkeypatch):
     monkeypatch.setattr(Watched, "made", 0)
     forms = Forms()
-    both = ByIndexAndProof(Watched, forms, OverlapFigures())
+    both = ByIndexAndProof(Watched, forms, OverlapCounts())
     for order in range(overlapping.FEW):
         both.add(Entry(str(order), forms.of(parse(f"x = {order}")), order, link=LINK))
     asked = forms.of(parse("x = -1"))

@@ -1,15 +1,29 @@
 """Entries of neighbours made simpler (P1): F5's rows, what is restored when, what is told."""
 
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from boolcast.errors import ConfigurationError, PruningTargetError, StatisticsError
+from boolcast.errors import (
+    ConfigurationError,
+    PruningTargetError,
+    ReplacementTargetError,
+    StatisticsError,
+)
+from boolcast.filters.expressions import Filter
+from boolcast.filters.parsing import parse
+from boolcast.matching.counting import CountingMatcher
+from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, SubscriptionId
 from boolcast.model.statistics import Statistics
+from boolcast.optimising.selectivities import Selectivities
 from boolcast.routing.broker import Broker
 from boolcast.routing.configuration import Configuration
+from boolcast.routing.learning import Counted
 from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
+from tests.optimising.histories import read
 from tests.routing.network import Delivery, Network, chain, check_that_nothing_is_lost
 
 HISTORY = Statistics(
@@ -296,7 +310,7 @@ def test_a_merger_is_not_the_neighbours_to_remove():
     assert f"the subscription {merger} came from elsewhere" in str(network.refusals[0])
 
 
-def test_an_impossible_target_is_told_and_nothing_is_pruned():
+def test_a_target_below_the_floor_is_told_and_nothing_is_pruned():
     network = row_network({**PRUNING, "memory_target": 1})
     assert network.matched("B2") == [S2, S1]
     _, report = network.reports[-1]
@@ -310,10 +324,40 @@ def test_an_impossible_target_is_told_and_nothing_is_pruned():
     assert len(network.reports) == count
 
 
+ALTERNATIVES = "a = 1 and b = 1 or b = 1 and c = 1 or c = 1 and d = 1"
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({"memory_target": 2}, "3 remain, the cheapest ways lead no further"),
+        (
+            {"memory_target": 4, "false_positive_budget": 0.0},
+            "6 remain, FalsePositiveBudget(share=0.0) stopped before",
+        ),
+    ],
+)
+def test_a_target_that_is_missed_is_told(limits, reason):
+    """The floor is no promise: b and c alone would do, and a = 1 goes first."""
+    shares = {"a = 1": 900, "b = 1": 910, "c = 1": 100, "d = 1": 50}
+    history = Statistics(events=1_000, predicates=shares)
+    network = network_of("A", "B", **PRUNING, **limits, propagation="flood", statistics=history)
+    network.advertise("B", "p", "a", "true")
+    network.subscribe("A", "c", "s", ALTERNATIVES)
+    network.settle()
+    network.publish("B", "p", "e", a=1)
+    _, report = network.reports[-1]
+    assert report.problem is None
+    told = f"the target of {limits['memory_target']} predicates is missed: {reason}"
+    assert report.warnings == (f"rewriting: {told}",)
+    assert f"; {told}; " in str(report)
+    network.settle()
+
+
 def test_an_impossible_target_of_replacement():
     network = row_network({**REPLACEMENT, "memory_target": 1})
     assert network.matched("B2") == [S2, S1]
-    assert isinstance(network.reports[-1][1].problem, PruningTargetError)
+    assert isinstance(network.reports[-1][1].problem, ReplacementTargetError)
 
 
 def test_statistics_of_other_data_are_told():
@@ -374,6 +418,120 @@ def test_a_broker_learns_by_counting():
     assert selectivities.knowledge([entry.form.filter]).counted == 2
     forgotten = state.learning.learn([])
     assert forgotten.knowledge([entry.form.filter]).counted == 1
+
+
+def test_a_predicate_that_comes_back_brings_its_history():
+    """One event since its return does not outweigh a thousand before."""
+    matcher = CountingMatcher()
+    learning = Counted(matcher)
+    original, pruned, asked = parse("x < 9 and y = 1"), parse("y = 1"), read("x < 9")
+    matcher.add("s", original)
+    for number in range(1_000):
+        matcher.match(Event(x=number % 10, y=1))
+    assert learning.learn([]).share(asked) == 0.9
+    matcher.add("s", pruned)
+    for _ in range(2):
+        for _ in range(2_000):
+            matcher.match(Event(x=9))
+        assert learning.learn([original]).share(asked) == pytest.approx(0.9, abs=1e-3)
+    matcher.add("s", original)
+    matcher.statistics()
+    matcher.match(Event(x=9))
+    learnt = learning.learn([])
+    assert learnt.share(asked) == pytest.approx(900 / 1_001, abs=1e-3)
+    assert learnt.share(read("y = 1")) == pytest.approx(1_000 / 5_001, abs=1e-3)
+    # It counts on from there, also when it leaves a second time.
+    for _ in range(999):
+        matcher.match(Event(x=9))
+    assert learning.learn([]).share(asked) == pytest.approx(900 / 2_000, abs=1e-3)
+    matcher.add("s", pruned)
+    assert learning.learn([original]).share(asked) == pytest.approx(900 / 2_000, abs=1e-3)
+    matcher.add("s", original)
+    matcher.statistics()
+    for _ in range(2_000):
+        matcher.match(Event(x=1))
+    assert learning.learn([]).share(asked) == pytest.approx(2_900 / 4_000, abs=1e-3)
+
+
+def test_what_is_counted_now_goes_before_what_was_known():
+    """A predicate that never left the engine has no other past."""
+    matcher = CountingMatcher()
+    learning = Counted(matcher)
+    matcher.add("s", parse(S1))
+    matcher.match(Event(x=1, y=0))
+    assert learning.learn([]).share(read("x < 9")) == 1.0
+    for _ in range(3):
+        matcher.match(Event(x=10, y=0))
+    assert learning.learn([parse(S1)]).share(read("x < 9")) == 0.25
+
+
+@pytest.mark.parametrize("changes", ["regardless", "still-best", "tolerant"])
+@pytest.mark.parametrize("with_news", [True, False])
+def test_a_budget_is_judged_by_newer_statistics(changes, with_news):
+    """What was free is dear by now: with or without entries that come and go."""
+    policy = {**PRUNING, "changes": changes, "false_positive_budget": 0.05, "review_events": 20}
+    network = network_of("A", "B", **policy, engine="counting", statistics=None)
+    network.advertise("B", "p", "a", "true")
+    network.subscribe("A", "c", "s", "y = 1 and x = 1")
+    network.subscribe("B", "local", "x", "x = 1")
+    network.subscribe("B", "local", "y", "y = 1")
+    network.settle()
+    state = network.brokers[BrokerId("B")].state
+    for number in range(20):
+        network.publish("B", "p", f"e{number}", x=1, y=number % 2)
+    assert list(map(str, state.rewriting.rewritten.values())) == ["y = 1"]
+    assert network.reports[-1][1].false_positives == 0.0
+    if with_news:
+        network.subscribe("A", "c", "t", "w = 1")
+        network.settle()
+    for number in range(400):
+        network.publish("B", "p", f"f{number}", x=2, y=1)
+    assert state.rewriting.rewritten == {}
+    assert network.reports[-1][1].false_positives == 0.0
+    network.settle()
+
+
+def test_a_report_for_another_reason_tells_what_is_spent_by_now():
+    policy = {**PRUNING, "review_events": 20}
+    network = network_of("A", "B", **policy, engine="counting", statistics=None)
+    network.advertise("B", "p", "a", "true")
+    network.subscribe("A", "c", "s", "y = 1 and x = 1")
+    # So that y = 1 is counted on, which pruning takes out of the entry.
+    network.subscribe("B", "local", "y", "y = 1")
+    network.settle()
+    for number in range(20):
+        network.publish("B", "p", f"e{number}", x=1, y=1)
+    assert network.reports[-1][1].false_positives == 0.0
+    network.subscribe("A", "c", "t", "w = 1")
+    network.settle()
+    for number in range(20):
+        network.publish("B", "p", f"f{number}", x=1, y=2)
+    # Now every second event has x = 1, which is left of the entry, and not y = 1.
+    assert network.reports[-1][1].false_positives == pytest.approx(0.5, abs=0.03)
+    network.settle()
+
+
+def test_nothing_is_learnt_from_few_more_events(monkeypatch):
+    """Statistics of a tenth more events are worth a look, those of fewer are not."""
+    network = network_of("A", "B", **PRUNING, engine="counting", statistics=None)
+    network.advertise("B", "p", "a", "true")
+    network.subscribe("A", "c", "s", S1)
+    network.settle()
+    looks: list[int] = []
+    state = network.brokers[BrokerId("B")].state
+    learn = Counted.learn
+
+    def look(self: Counted, rewritten: Iterable[Filter]) -> Selectivities:
+        looks.append(state.events)
+        return learn(self, rewritten)
+
+    monkeypatch.setattr(Counted, "learn", look)
+    for number in range(200):
+        network.publish("B", "p", f"e{number}", x=9)
+    assert looks[:10] == list(range(1, 11))
+    assert len(looks) < 50
+    assert all(later >= 1.1 * sooner for sooner, later in pairwise(looks))
+    assert looks[-1] > 180
 
 
 def test_nothing_is_reviewed_where_nothing_is_rewritten():

@@ -4,6 +4,8 @@ The seed draws topology, history, faults and policies. A failure prints the seed
 simulate --seed N` plays the same run again.
 """
 
+from functools import cache
+
 import msgspec
 import pytest
 from msgspec.structs import replace
@@ -19,6 +21,7 @@ from boolcast.simulation.observation import Observer
 from boolcast.simulation.plans import Plan
 from boolcast.simulation.runs import Run, outcome_of, outcomes
 from tests.routing.network import check_engine
+from tests.simulation.covering_arrays import covering_array, groups
 
 CHUNK = 20
 
@@ -158,6 +161,34 @@ def test_simpler_entries_with_every_kind_of_covering(number):
     some = list(chosen.values())[number % 5 :: 5]
     compared = [check(number + 60 * row, written(each)) for row, each in enumerate(some)]
     assert sum(compared) > 0
+
+
+@cache
+def array(strength: int) -> list[Configuration]:
+    return covering_array(combinations(), strength, seed=1)
+
+
+@pytest.mark.slow
+def test_a_covering_array_has_every_two_choices_together():
+    chosen = array(2)
+    assert len(chosen) < 100
+    assert groups(chosen, 2) == groups(combinations(), 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(10))
+def test_every_two_choices_together(first):
+    """Law 2 with faults, whatever two policies, limits or parameters a broker is given."""
+    some = array(2)[first::10]
+    assert sum(check(20_000 + 10 * n + first, written(each)) for n, each in enumerate(some)) > 0
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("first", range(8))
+def test_every_three_choices_together(first):
+    for number, configuration in enumerate(array(3)[first::8]):
+        check(30_000 + 8 * number + first, written(configuration))
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""The shapes of W2, counted by W3: where P3's Table 2 deviates, W3 shows its error."""
+"""The shapes of W2, counted by W3: where P3's Table 2 deviates, W3 shows its error (P3-T13)."""
 
 import re
 

@@ -6,7 +6,6 @@ import typer
 
 from boolcast.cli.extras import needing_spark
 from boolcast.cli.options import AsJson
-from boolcast.cli.termination import ended_by_sigterm
 
 reproduce = typer.Typer(
     name="reproduce", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -90,16 +89,15 @@ def unsubscription(
     from boolcast.cli import unsubscription_report  # noqa: PLC0415 - numba and rich
     from boolcast.cli.reproduce_output import show  # noqa: PLC0415 - as above
 
-    with ended_by_sigterm():
-        show(
-            unsubscription_report.REPRODUCTION,
-            part,
-            scale=scale,
-            seed=seed,
-            output=output,
-            cores=cores,
-            as_json=as_json,
-        )
+    show(
+        unsubscription_report.REPRODUCTION,
+        part,
+        scale=scale,
+        seed=seed,
+        output=output,
+        cores=cores,
+        as_json=as_json,
+    )
 
 
 @reproduce.command()

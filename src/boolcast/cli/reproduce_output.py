@@ -19,6 +19,7 @@ from boolcast.cli.exit_codes import ExitCode
 from boolcast.cli.output import json_line, write, write_error, write_json
 from boolcast.cli.progress import shares
 from boolcast.cli.tables import WIDTH, QuietConsole
+from boolcast.cli.termination import ended_by_sigterm
 from boolcast.errors import FileError, UsageError
 from boolcast.experiments.checks import Check
 from boolcast.experiments.reproduction import R, Runner, S, Setting, reproduce
@@ -77,7 +78,7 @@ def show(
     """Run what is not in the folder yet, write, and end the command. Raises UsageError."""
     parts = _parts(part, reproduction.parts)
     chosen = reproduction.settings(parts, scale=scale, seed=seed)
-    with _folder(output) as folder:
+    with ended_by_sigterm(), _folder(output) as folder:
         with shares("reproducing") as tell:
             runs = reproduce(
                 chosen, reproduction.runner(cores, folder), reproduction.figures, folder, tell

@@ -24,10 +24,10 @@ from boolcast.optimising.advertisement_queue import AdvertisementQueue
 from boolcast.optimising.ranks import Ranks
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.selectivity_queue import SelectivityQueue
-from boolcast.optimising.stopping import Operations, cut_off
+from boolcast.optimising.stopping import Operations
 from boolcast.optimising.trees import Tree, best_pruning, prepared, pruned
 from boolcast.workloads import PRESETS, Auction
-from boolcast.workloads.classes import ADVERTISEMENT_CLASSES, AdvertisementClass
+from boolcast.workloads.classes import ADVERTISEMENT_CLASSES, PRUNINGS, AdvertisementClass
 
 MIX: Final = "A1-8"
 """All classes of advertisements together."""
@@ -37,23 +37,8 @@ KINDS: Final[Mapping[str, tuple[AdvertisementClass, ...]]] = {
     MIX: ADVERTISEMENT_CLASSES,
 }
 
-OPERATIONS: Final[Mapping[str, int]] = {
-    "S1": 4,
-    "S2": 8,
-    "S3": 3,
-    "A1": 3,
-    "A2": 3,
-    "A3": 3,
-    "A4": 3,
-    "A5": 7,
-    "A6": 2,
-    "A7": 2,
-    "A8": 6,
-}
-"""How many prunings exhaust a filter of a class (W4)."""
-
-NO_RISE: Final = 0.12
-"""Where overlaps rise by no more than this in the end, all prunings are worth it (P3-X6, 4)."""
+_LEAST: Final = 1e-9
+"""Where all overlap from the beginning there is nothing to lose."""
 
 _TRAINING_ROW: Final = 1_000_000
 _TRAINING_EVENTS: Final = 20_000
@@ -135,10 +120,13 @@ class PruningFigures(msgspec.Struct, frozen=True, kw_only=True, tag="pruning"):
 
     @property
     def cut_off(self) -> AdvertisementPoint:
-        """The point of the greatest gain; the last one where overlaps hardly rise at all."""
-        if self.rise(self.points[-1]) <= NO_RISE:
-            return self.points[-1]
-        return self.points[cut_off([point.overlapping for point in self.points])]
+        """The point of the greatest gain: prunings done, less the rise of what can come to overlap.
+
+        Of all that does not overlap with whole advertisements, whatever comes of it in the end: so
+        a class whose overlaps hardly rise has its cut-off at its end (decision 42).
+        """
+        others = max(1 - self.points[0].overlapping, _LEAST)
+        return max(self.points, key=lambda each: self.proportion(each) - self.rise(each) / others)
 
     def memory_at(self, proportion: float) -> float:
         """The share of the associations that is gone after this share of the prunings."""
@@ -186,7 +174,7 @@ def pruning_figures(setting: PruningSetting) -> PruningFigures:
     return PruningFigures(
         setting=setting,
         subscription_predicates=(whole, int(index.occurrences.sum())),
-        points=_points(queue, index, setting, sum(OPERATIONS[kind] for kind in classes)),
+        points=_points(queue, index, setting, sum(PRUNINGS[kind] for kind in classes)),
         orders=dict(Counter(_order(each, ranks) for each in filters[:_ORDERS]).most_common()),
         processor_seconds=process_time() - begun,
     )
@@ -200,7 +188,7 @@ def _basis(subscriptions: int, seed: int) -> _Basis:
     filters = {SubscriptionId(f"s{row}"): filter for row, filter in rows}
     classes = auction.subscriptions(0, subscriptions)["class"].to_pylist()
     events = auction.events(_TRAINING_ROW, _TRAINING_EVENTS)
-    prunings = sum(OPERATIONS[kind] for kind in classes)
+    prunings = sum(PRUNINGS[kind] for kind in classes)
     return _Basis(filters, prunings, learnt_selectivities(filters.values(), [events]))
 
 

@@ -32,9 +32,7 @@ from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.selectivity_queue import SelectivityQueue
 from boolcast.optimising.stopping import Operations
 from boolcast.workloads import PRESETS, Auction
-
-OPERATIONS: Final[Mapping[str, int]] = {"S1": 4, "S2": 8, "S3": 3}
-"""How many prunings exhaust a subscription of each class (P1-T8)."""
+from boolcast.workloads.classes import PRUNINGS
 
 _TRAINING_ROW: Final = 1_000_000
 """Where the events begin that selectivities are learnt from: far behind those measured."""
@@ -87,9 +85,7 @@ class PruningExperiment(msgspec.Struct, frozen=True, kw_only=True):
     def goals(self) -> list[int | None]:
         """How many prunings are done after each step; None: all there are."""
         auction = self.auction
-        total = sum(
-            OPERATIONS[auction.subscription_class(row)] for row in range(self.subscriptions)
-        )
+        total = sum(PRUNINGS[auction.subscription_class(row)] for row in range(self.subscriptions))
         return [*(round(total * step / self.steps) for step in range(self.steps)), None]
 
 

@@ -18,6 +18,7 @@ from boolcast.experiments.pruning_curves import (
     Setting,
 )
 from boolcast.experiments.pruning_network import BROKERS
+from boolcast.workloads.classes import PRUNINGS
 
 
 class Published(msgspec.Struct, frozen=True):
@@ -47,7 +48,11 @@ FIVE_BROKERS: Final[Mapping[Setting, Published]] = {
 }
 """P1's Table 3."""
 
-_STRUCTURE: Final[Mapping[Setting, tuple[int, int]]] = {"1": (4, 5), "2": (8, 11), "3": (3, 5)}
+_STRUCTURE: Final[Mapping[Setting, tuple[int, int]]] = {
+    "1": (PRUNINGS["S1"], 5),
+    "2": (PRUNINGS["S2"], 11),
+    "3": (PRUNINGS["S3"], 5),
+}
 """Prunings to exhaustion, and predicates lost by them (P1-T8)."""
 
 _CUT_OFFS: Final[Mapping[Setting, tuple[float, float]]] = {

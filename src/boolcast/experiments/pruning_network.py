@@ -2,16 +2,17 @@
 
 Subscribers and publishers are spread evenly over the brokers (P1-E5). Subscriptions are flooded
 and nothing is covered, so each broker holds all of them, four fifths as entries of neighbours.
-Those are pruned; clients' own stay whole. Selectivities are learnt from events of their own and
-stay as they are (P1-E3). All brokers know the same ones, so one queue serves them all: where the
-next pruning of a subscription is the cheapest, it is done wherever the subscription is an entry
-of a neighbour.
+Those are pruned, by each broker's own policy; clients' own stay whole. Selectivities are learnt
+from events of their own and stay as they are (P1-E3). All brokers know the same ones, so one queue
+of all subscriptions tells how far each of them should be: it is given the memory that its entries
+take there.
 
 What counts is what is seen from outside: the same deliveries at every step, and how many more
 events cross links. Times are those of the match engines alone, and left out unless asked for.
 """
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from time import process_time
 from typing import Final
@@ -22,9 +23,11 @@ from boolcast.filters.expressions import TRUE, Filter, Node
 from boolcast.matching.counting import CountingMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId, SubscriptionId
+from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.selectivity_queue import SelectivityQueue
-from boolcast.optimising.stopping import Operations
+from boolcast.optimising.stopping import MemoryTarget, Operations
 from boolcast.routing.configuration import Configuration
+from boolcast.routing.rewriting import SubscriptionPruning
 from boolcast.routing.state import State
 from boolcast.routing.stimuli import ClientAdvertises, ClientPublishes, ClientSubscribes
 from boolcast.simulation import topologies
@@ -47,7 +50,8 @@ def network_curve(experiment: PruningExperiment) -> NetworkCurve:
     """
     auction = experiment.auction
     filters = list(auction.subscription_filters(0, experiment.subscriptions))
-    queue = SelectivityQueue(learnt_selectivities(filters, experiment.lessons()))
+    selectivities = learnt_selectivities(filters, experiment.lessons())
+    queue = SelectivityQueue(selectivities)
     network = _Network(filters)
     for subscription, filter in network.originals().items():
         queue.add(subscription, filter)
@@ -58,7 +62,8 @@ def network_curve(experiment: PruningExperiment) -> NetworkCurve:
     for goal in experiment.goals():
         run = queue.prune(*([] if goal is None else [Operations(goal - done)]))
         done += run.after.operations
-        network.prune(run.changed)
+        forms = {name: queue.filter_of(name) for name in queue}
+        predicates = network.prune(forms, selectivities)
         watched = network.publish(published)
         delivered = sorted(watched.delivered)
         first = delivered if not points else first
@@ -66,8 +71,7 @@ def network_curve(experiment: PruningExperiment) -> NetworkCurve:
         points.append(
             NetworkPoint(
                 operations=done,
-                # Each subscription is an entry of a neighbour at all brokers but its own.
-                predicates=run.after.predicates * (BROKERS - 1),
+                predicates=predicates,
                 deliveries=len(delivered),
                 are_deliveries_the_same=delivered == first,
                 links=tuple(watched.crossed[frozenset(pair)] for pair in pairwise(network.names)),
@@ -154,7 +158,14 @@ class _Network:
         self._watch = _Watch()
         self._simulation = Simulation(
             topology,
-            Configuration(propagation="flood", covering="none", engine="counting"),
+            Configuration(
+                propagation="flood",
+                covering="none",
+                engine="counting",
+                rewriting="pruning",
+                # Only when told to.
+                review_events=sys.maxsize,
+            ),
             costs=FREE,
             observers=[self._watch],
             is_direct=True,
@@ -186,12 +197,23 @@ class _Network:
             if entry.client is not None
         }
 
-    def prune(self, changed: dict[SubscriptionId, Filter]) -> None:
-        """Match entries of neighbours by these forms, as a review does (`routing.reviewing`)."""
+    def prune(self, forms: Mapping[SubscriptionId, Filter], selectivities: Selectivities) -> int:
+        """Let every broker prune to the memory that its entries take in these forms.
+
+        As a review does (`routing.reviewing`). Returns how many predicates are left in all.
+        """
+        left = 0
         for state in self._states():
-            for name, filter in changed.items():
-                if name in state.link_of:
-                    state.engine.add(name, filter)
+            policy = state.rewriting
+            assert isinstance(policy, SubscriptionPruning)
+            target = sum(_occurrences(forms[SubscriptionId(name)]) for name in state.link_of)
+            done = policy.rewrite(selectivities, MemoryTarget(target))
+            for name, filter in done.changed.items():
+                state.engine.add(name, filter)
+            entries = state.subscriptions.entries
+            whole = sum(_occurrences(entries[name].form.filter) for name in state.link_of)
+            left += whole - policy.removed()
+        return left
 
     def publish(self, events: list[Event]) -> _Watch:
         """Publish all events, in turn at each broker, and let them arrive."""
@@ -208,6 +230,10 @@ class _Network:
     def seconds(self) -> float:
         """How long all engines have matched since the events were published."""
         return sum(engine.seconds for engine in self._engines)
+
+
+def _occurrences(filter: Filter) -> int:
+    return sum(1 for _ in filter.predicates())
 
 
 def _node(filter: Filter) -> Node:

@@ -56,11 +56,18 @@ def by_spark(
             job = carried_out(tasks(spark, len(waiting)), run, waiting, place)
             rows = pool.submit(job.collect)
             before = set(are_kept(place, waiting))
-            while wait([rows], timeout=1.0).not_done:
-                for label in are_kept(place, waiting):
-                    if label not in before:
-                        before.add(label)
-                        yield label, 1.0
+            try:
+                while wait([rows], timeout=1.0).not_done:
+                    for label in are_kept(place, waiting):
+                        if label not in before:
+                            before.add(label)
+                            yield label, 1.0
+            finally:
+                # Who is ended meanwhile does not wait for runs of minutes. A job that is still
+                # being planned cannot be cancelled yet.
+                while not rows.done():
+                    spark.sparkContext.cancelAllJobs()
+                    wait([rows], timeout=0.5)
             for row in rows.result():
                 yield waiting[row.number].label, decoder.decode(row.figures)
 

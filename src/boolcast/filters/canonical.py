@@ -44,10 +44,11 @@ FLIPPED: Final[dict[Operator, Operator]] = {
 
 def canonical(filter: Filter) -> Filter:
     """The filter in negation normal form, its predicates canonical, repeated siblings dropped."""
-    return _canonical_node(to_nnf(filter))  # type: ignore[arg-type]
+    return canonical_node(to_nnf(filter))  # type: ignore[arg-type]
 
 
-def _canonical_node(node: Node) -> Node:
+def canonical_node(node: Node) -> Node:
+    """The same of a filter that is in negation normal form already."""
     match node:
         case And(children):
             return conjunction(_distinct(And, children))
@@ -62,7 +63,7 @@ def _canonical_node(node: Node) -> Node:
 def _distinct(kind: type[And] | type[Or], children: tuple[Node, ...]) -> dict[Node, None]:
     """The canonical children, each once; a child that came down to `kind` gives its own."""
     parts: dict[Node, None] = {}
-    for child in map(_canonical_node, children):
+    for child in map(canonical_node, children):
         parts.update(dict.fromkeys(child.children if isinstance(child, kind) else (child,)))
     return parts
 

@@ -15,7 +15,8 @@ asked for one.
 
 `overlapping` asks another question: which filters overlap with a given one? It counts as
 `counting` does, over the same `forests`; `disjointness` finds the predicates that exclude one,
-`violations` what excludes each way to satisfy a tree, and `growing` arrays take what comes.
+`violations` what excludes each way to satisfy a tree, `possible` says which values a schema leaves
+a predicate, and `growing` arrays take what comes.
 
 Inside `mbd`: `diagrams` is a structure of its own, which also answers what covers what. Filters
 become formulas over `constraints`, these `diagram_variables` in the order of `diagram_order`, and

@@ -23,12 +23,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.algebra import cuts as ordered
-from boolcast.algebra.cuts import NOTHING, Cuts
-from boolcast.algebra.domains import ALL_EVENTS, worlds
-from boolcast.algebra.value_sets import Variable, meaning
-from boolcast.filters.expressions import FALSE, And, Filter, Leaf, Node, Or
-from boolcast.filters.negation import to_nnf, without_constants
+from boolcast.algebra.value_sets import Variable
+from boolcast.filters.expressions import Filter, Leaf, Node
 from boolcast.matching.disjointness import Disjointness, Numbers
 from boolcast.matching.forests import Forest, associations, jump_code, minimum_count
 from boolcast.matching.growing import Growing
@@ -40,6 +36,7 @@ from boolcast.matching.kernels.overlapping import (
     Violations,
     overlapping,
 )
+from boolcast.matching.possible import Possible
 from boolcast.matching.violations import (
     DEFAULT_SETS,
     FREELY,
@@ -105,7 +102,7 @@ class OverlapIndex:
     """
 
     def __init__(self, *, schema: Schema | None = None, sets: int = DEFAULT_SETS) -> None:
-        self._worlds = list(worlds(schema))
+        self._possible = Possible(schema)
         self._limit = sets
         self._version = 0
         self._forest = Forest()
@@ -150,7 +147,7 @@ class OverlapIndex:
     def add(self, name: str, filter: Filter) -> None:
         """Register a filter under a name that is not in use."""
         assert name not in self._slot_of, "a name stands for one filter"
-        shape, row = self._forest.plant(self._possible(filter))
+        shape, row = self._forest.plant(self._possible.part(filter))
         self._take_up_predicates()
         self._take_up_shapes()
         self._version += 1
@@ -206,7 +203,7 @@ class OverlapIndex:
 
         What no value satisfies excludes everything.
         """
-        variable, cuts = self._allowed(predicate)
+        variable, cuts = self._possible.values(predicate)
         if not cuts:
             return np.arange(len(self._forest.leaves), dtype=np.uint32)
         known = self._attributes.get(variable)
@@ -229,7 +226,7 @@ class OverlapIndex:
 
     def _leaf_sets(self, leaf: Leaf, groups: list[Numbers]) -> Sets:
         """The sets of a leaf; what it rules out becomes a group, unless it is one already."""
-        variable, cuts = self._allowed(leaf)
+        variable, cuts = self._possible.values(leaf)
         if not cuts:
             return NO_WAY
         attribute = self._attributes.get(variable)
@@ -268,38 +265,9 @@ class OverlapIndex:
         found = np.flatnonzero(self._is_alive.view() != is_open)
         return _Answer(found, False, OverlapWork(len(sets), *work.tolist()))
 
-    def _allowed(self, predicate: Leaf) -> tuple[Variable, Cuts]:
-        """The values of events with which the predicate is true, patterns aside."""
-        variable, inside, _ = meaning(predicate)
-        if self._worlds[0] is ALL_EVENTS:
-            return variable, inside.cuts
-        cuts: Cuts = NOTHING
-        for world in self._worlds:
-            domain = world.domain(variable).cuts
-            there = ordered.intersect(world.restrict(variable, inside).cuts, domain)
-            cuts = ordered.unite(cuts, there)
-        return variable, cuts
-
-    def _possible(self, filter: Filter) -> Node:
-        """The filter in negation normal form, `false` for predicates that no value satisfies."""
-        node = to_nnf(cast("Node", filter))
-        if all(self._allowed(cast("Leaf", leaf))[1] for leaf in node.predicates()):
-            return node
-        return without_constants(self._without_impossible(node))
-
-    def _without_impossible(self, node: Node) -> Node:
-        match node:
-            case And(children):
-                return And(tuple(map(self._without_impossible, children)))
-            case Or(children):
-                return Or(tuple(map(self._without_impossible, children)))
-            case _:
-                is_possible = not list(node.predicates()) or self._allowed(cast("Leaf", node))[1]
-                return node if is_possible else FALSE
-
     def _take_up_predicates(self) -> None:
         for number in range(len(self._occurrences), len(self._forest.leaves)):
-            variable, cuts = self._allowed(self._forest.leaves[number])
+            variable, cuts = self._possible.values(self._forest.leaves[number])
             self._attributes.setdefault(variable, Disjointness()).add(cuts, number)
             self._occurrences.append(0)
             self._may_hold.append(True)

@@ -9,6 +9,8 @@ from typing import Final, Literal, Protocol
 
 import msgspec
 
+from boolcast.errors import LimitError
+
 
 class ChangePolicy(Protocol):
     """Decides about the entry at the top of the queue."""
@@ -44,7 +46,7 @@ class Tolerant(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not self.bound >= 0:
-            raise ValueError(f"the bound of a change is a number from 0 on, not {self.bound}")
+            raise LimitError(f"the bound of a change is a number from 0 on, not {self.bound}")
 
     def trusts(self, stored: float, current: Callable[[], float], following: float | None) -> bool:
         del following

@@ -46,30 +46,13 @@ def either(left: Estimate, right: Estimate) -> Estimate:
     )
 
 
-def of_and(children: Iterable[Estimate]) -> Estimate:
-    """The estimate of an AND (P1-B5, algorithm 1).
-
-    >>> of_and([Estimate(0.5, 0.5, 0.5), Estimate(0.75, 0.75, 0.75)])
-    Estimate(minimum=0.25, average=0.375, maximum=0.5)
-    """
-    return reduce(both, children, ALWAYS)
-
-
-def of_or(children: Iterable[Estimate]) -> Estimate:
-    """The estimate of an OR (P1-B5, algorithm 2).
-
-    >>> of_or([Estimate(0.5, 0.5, 0.5), Estimate(0.75, 0.75, 0.75)])
-    Estimate(minimum=0.75, average=0.875, maximum=1.0)
-    """
-    return reduce(either, children, NEVER)
-
-
 class Rules(NamedTuple):
     """How estimates are put together, and what it costs if one becomes another.
 
     `always` and `never` are those of `true` and `false`, and change nothing in an AND and an OR.
-    `moved` is what remains of an average after a change of it, in the only direction that
-    pruning can move it: where a repeated part became one, the estimates may say otherwise.
+    `further` is what the average of a pruned form is taken for, of what is estimated of the
+    original and of that form: pruning can move it in one direction only, and where a repeated
+    part became one, the estimates may say otherwise.
     """
 
     always: Estimate
@@ -77,20 +60,20 @@ class Rules(NamedTuple):
     both: Callable[[Estimate, Estimate], Estimate]
     either: Callable[[Estimate, Estimate], Estimate]
     degradation: Callable[[Estimate, Estimate], float]
-    moved: Callable[[float, float], float]
+    further: Callable[[float, float], float]
 
     def joined(self, is_and: bool, children: Iterable[Estimate]) -> Estimate:
-        """The estimate of an AND or OR."""
+        """The estimate of an AND or OR (P1-B5, algorithms 1 and 2).
+
+        >>> SHARES.joined(True, [Estimate(0.5, 0.5, 0.5), Estimate(0.75, 0.75, 0.75)])
+        Estimate(minimum=0.25, average=0.375, maximum=0.5)
+        """
         if is_and:
             return reduce(self.both, children, self.always)
         return reduce(self.either, children, self.never)
 
 
-def _grown(average: float, change: float) -> float:
-    return min(average + max(change, 0.0), 1.0)
-
-
-SHARES: Final = Rules(ALWAYS, NEVER, both, either, Estimate.degradation_to, _grown)
+SHARES: Final = Rules(ALWAYS, NEVER, both, either, Estimate.degradation_to, max)
 """The rules for shares of events (P1-B5, P1-B6)."""
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from boolcast.algebra import DEFAULT_BUDGET, covers, simplify
-from boolcast.errors import UnknownSubscriptionError
+from boolcast.algebra import DEFAULT_BUDGET, simplify
+from boolcast.errors import LimitError, UnknownSubscriptionError
 from boolcast.filters.expressions import Filter, Node, Or
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.filters.size_check import check_limits
@@ -62,7 +62,7 @@ def merged(
     if len(constituents) < 2:
         raise ValueError("a merger needs two constituents at least")
     if not 0 <= imperfection <= 1:
-        raise ValueError(f"an imperfection lies between 0 and 1, and this is {imperfection}")
+        raise LimitError(f"an imperfection lies between 0 and 1, and this is {imperfection}")
     union = Or(tuple(map(prepared, constituents.values())))
     tree = Tree.of(_simplified(union), selectivities)
     perfect = tree.estimate.average
@@ -106,28 +106,10 @@ class Mergers:
     def __contains__(self, identifier: object) -> bool:
         return identifier in self._mergers
 
-    def merger_of(self, subscription: SubscriptionId) -> Merger | None:
-        """The merger that the subscription is a constituent of."""
-        identifier = self._merged_into.get(subscription)
-        return None if identifier is None else self._mergers[identifier]
-
     def constituents(self, identifier: SubscriptionId) -> tuple[SubscriptionId, ...]:
         """What a merger stands for; of an entry that is no merger, nothing."""
         merger = self._mergers.get(identifier)
         return () if merger is None else tuple(merger.constituents)
-
-    def originals(
-        self, subscriptions: Mapping[SubscriptionId, Filter]
-    ) -> dict[SubscriptionId, Filter]:
-        """The subscriptions, and in the place of each merger among them its constituents.
-
-        So a merger that takes up others is made of originals, never of earlier mergers.
-        """
-        found: dict[SubscriptionId, Filter] = {}
-        for subscription, filter in subscriptions.items():
-            merger = self._mergers.get(subscription)
-            found.update({subscription: filter} if merger is None else merger.constituents)
-        return found
 
     def add(self, merger: Merger) -> Exchange:
         """Put a merger in the place of its constituents, and of the mergers that held them.
@@ -174,17 +156,6 @@ class Mergers:
     def cancel(self, identifier: SubscriptionId) -> Exchange:
         """Tell all constituents of a merger again. Raises UnknownSubscriptionError."""
         return Exchange(forward=dict(self._forget(identifier).constituents), withdraw=(identifier,))
-
-    def cover(self, subscription: SubscriptionId, filter: Filter) -> Exchange:
-        """A new subscription goes out in the place of the mergers that it covers (P2-B12).
-
-        Their constituents are entries of their own again, covered by the new one: it is for
-        covering to tell them when that one goes.
-        """
-        covered = [each.id for each in self if covers(filter, each.filter)]
-        for identifier in covered:
-            self._forget(identifier)
-        return Exchange(forward={subscription: filter}, withdraw=tuple(covered))
 
     def _forget(self, identifier: SubscriptionId) -> Merger:
         merger = self._mergers.pop(identifier, None)

@@ -5,6 +5,7 @@ impossible. What was sent is what counts towards that neighbour from then on (R3
 keeps it with the id.
 """
 
+from boolcast.errors import LimitError
 from boolcast.filters.expressions import Filter
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.trees import Tree, best_pruning, prepared, pruned
@@ -32,7 +33,7 @@ def pre_prune(
     "price < 25 and title = 'Emma'"
     """
     if predicates < 0 or not 0 <= degradation <= 1:
-        raise ValueError("a number of predicates starts at 0, a degradation lies between 0 and 1")
+        raise LimitError("a number of predicates starts at 0, a degradation lies between 0 and 1")
     original = tree = Tree.of(prepared(filter), selectivities)
     while tree.predicates > predicates and (best := best_pruning(tree)) is not None:
         shorter = pruned(tree, best)

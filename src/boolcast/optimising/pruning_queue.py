@@ -2,7 +2,7 @@
 
 The queue holds the best pruning of each entry. One is done, and the entry's next best takes its
 place, until the entry is exhausted. Entries are removed by their ids, and nothing else happens
-then (P1-B10). Only the pruned form of an entry is kept: what for would memory be saved.
+then (P1-B10).
 
 What is best is for a measure to say, so the same queue prunes subscriptions and advertisements.
 """
@@ -15,11 +15,27 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 import msgspec
 
 from boolcast.errors import InputError
-from boolcast.filters.expressions import Filter
+from boolcast.filters.expressions import Filter, Node
 from boolcast.optimising.changes import ChangePolicy, Regardless
 from boolcast.optimising.selectivities import Knowledge
-from boolcast.optimising.stopping import Operations, Standing, StoppingRule, cut_off
-from boolcast.optimising.trees import Measure, Pruning, Tree, best_pruning, floor, prepared, pruned
+from boolcast.optimising.stopping import (
+    MissedTarget,
+    Operations,
+    Standing,
+    StoppingRule,
+    cut_off,
+    missed_target,
+)
+from boolcast.optimising.trees import (
+    Measure,
+    Pruning,
+    Tree,
+    best_pruning,
+    estimated,
+    floor,
+    prepared,
+    pruned,
+)
 
 Name = TypeVar("Name", bound=str)
 
@@ -49,8 +65,8 @@ class PruningRun(msgspec.Struct, Generic[Name], frozen=True, kw_only=True):
 
     `floor` is a number of predicates below which no pruning could have gone. `changed` are the
     new forms of the entries that were pruned. `stopped_by` is the rule that
-    ended it; None: nothing was left to prune. `knowledge` is about the predicates of all
-    entries before the run.
+    ended it; None: nothing was left to prune. `missed` is the memory target that was not reached,
+    if there is one. `knowledge` is about the predicates of all entries before the run.
     """
 
     before: Standing
@@ -58,31 +74,34 @@ class PruningRun(msgspec.Struct, Generic[Name], frozen=True, kw_only=True):
     floor: int
     changed: dict[Name, Filter]
     stopped_by: StoppingRule | None
+    missed: MissedTarget | None
     knowledge: Knowledge
 
     def __str__(self) -> str:
         removed = self.before.predicates - self.after.predicates
         end = "nothing is left to prune" if self.stopped_by is None else f"{self.stopped_by}"
+        missed = "" if self.missed is None else f"{self.missed}; "
         return (
             f"{self.after.operations:,} prunings removed {removed:,} of"
             f" {self.before.predicates:,} predicates and {self.after.cost()}; stopped: {end};"
-            f" {self.knowledge}"
+            f" {missed}{self.knowledge}"
         )
 
 
 class _Entry(NamedTuple):
     """An entry as it is now, its best pruning, and by what both were estimated.
 
-    `original_average` is the average that was estimated when it came, `average` that and what
-    each pruning changed of it, estimated at the time.
+    `original` is the entry as it came. Its average and that of the entry as it is now are by the
+    newest measure, whatever measure the tree has.
     """
 
     tree: Tree
     pruning: Pruning | None
     estimated_by: Measure
+    original: Node
     original_average: float
     average: float
-    ticket: int
+    ticket: int = 0
 
 
 class _Queued(NamedTuple, Generic[Name]):
@@ -99,7 +118,7 @@ class PruningQueue(Generic[Name, M]):
     """Entries by id, and what to prune next.
 
     Every step computes with the measure of its time; `learn` brings a newer one, and the policy
-    of change says what becomes of what is queued.
+    of change says what becomes of what is queued. `standing` always goes by the newest.
     """
 
     def __init__(
@@ -134,7 +153,11 @@ class PruningQueue(Generic[Name, M]):
         if name in self._entries:
             self.remove(name)
         tree = Tree.of(prepared(filter), self._measure)
-        self._put(name, tree, best_pruning(tree), *[tree.estimate.average] * 2)
+        average = tree.estimate.average
+        self._put(
+            name,
+            _Entry(tree, best_pruning(tree), self._measure, tree.node, average, average),
+        )
 
     def remove(self, name: Name) -> None:
         """Forget an entry (P1-B10). Raises an InputError if there is none."""
@@ -150,8 +173,18 @@ class PruningQueue(Generic[Name, M]):
         return self._entry(name).tree.node
 
     def learn(self, measure: M) -> None:
-        """Use a newer measure from now on."""
+        """Use a newer measure from now on. Costs a pass over all entries, as they came and are."""
+        if measure is self._measure:
+            return
         self._measure = measure
+        self._tally = self._new_tally()
+        for name, entry in self._entries.items():
+            original = now = estimated(entry.original, measure).average
+            if entry.tree.node is not entry.original:
+                now = estimated(entry.tree.node, measure).average
+            average = measure.rules.further(original, now)
+            self._tally.add(original, average, +1)
+            self._entries[name] = entry._replace(original_average=original, average=average)
 
     def top(self) -> tuple[Name, float] | None:
         """The first entry and the degradation stored with it; None if nothing can be pruned."""
@@ -183,7 +216,7 @@ class PruningQueue(Generic[Name, M]):
             after = self.standing(at.operations + 1)
             stopped_by = next((rule for rule in rules if not rule.admits(at, after)), None)
             if stopped_by is not None:
-                self._put(name, *whole[:2], *whole[3:5], by=whole.estimated_by)
+                self._put(name, whole)
                 break
             at = after
             changed[name] = self.filter_of(name)
@@ -193,6 +226,7 @@ class PruningQueue(Generic[Name, M]):
             floor=lowest,
             changed=changed,
             stopped_by=stopped_by,
+            missed=missed_target(rules, at.predicates, stopped_by),
             knowledge=knowledge,
         )
 
@@ -220,27 +254,18 @@ class PruningQueue(Generic[Name, M]):
             raise self._unknown(name)
         return entry
 
-    def _put(
-        self,
-        name: Name,
-        tree: Tree,
-        pruning: Pruning | None,
-        original_average: float,
-        average: float,
-        *,
-        by: Measure | None = None,
-    ) -> None:
+    def _put(self, name: Name, entry: _Entry) -> None:
         """Make this the entry of that id, and queue its pruning."""
         former = self._entries.get(name)
         if former is not None:
             self._book(former, -1)
         self._tickets += 1
-        ticket = self._tickets
-        entry = _Entry(tree, pruning, by or self._measure, original_average, average, ticket)
-        self._entries[name] = entry
+        self._entries[name] = entry._replace(ticket=self._tickets)
         self._book(entry, +1)
-        if pruning is not None:
-            heappush(self._heap, _Queued(*pruning[:3], name, ticket))
+        best = entry.pruning
+        if best is not None:
+            place = _Queued(best.degradation, best.removed, best.position, name, self._tickets)
+            heappush(self._heap, place)
 
     def _book(self, entry: _Entry, count: int) -> None:
         self._tally.add(entry.original_average, entry.average, count)
@@ -253,9 +278,15 @@ class PruningQueue(Generic[Name, M]):
         pruning = self._entries[name].pruning
         assert pruning is not None
         shorter = pruned(entry.tree, pruning)
-        change = shorter.estimate.average - entry.tree.estimate.average
-        average = self._measure.rules.moved(entry.average, change)
-        self._put(name, shorter, best_pruning(shorter), entry.original_average, average)
+        further = self._measure.rules.further
+        self._put(
+            name,
+            entry._replace(
+                tree=shorter,
+                pruning=best_pruning(shorter),
+                average=further(entry.original_average, shorter.estimate.average),
+            ),
+        )
 
     def _estimated_anew(self, entry: _Entry) -> _Entry:
         """The entry by the measure of now."""
@@ -277,8 +308,7 @@ class PruningQueue(Generic[Name, M]):
                 queued.degradation, partial(self._look_again, queued.name), following
             ):
                 return queued.name
-            entry = self._entries[queued.name]
-            self._put(queued.name, *entry[:2], *entry[3:5])
+            self._put(queued.name, self._entries[queued.name])
 
     def _look_again(self, name: Name) -> float:
         """The degradation of the entry's best pruning by the measure of now."""

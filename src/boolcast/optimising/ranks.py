@@ -39,12 +39,8 @@ def degradation(before: Estimate, after: Estimate) -> float:
     )
 
 
-def _shrunk(average: float, change: float) -> float:
-    return max(average + min(change, 0.0), 0.0)
-
-
 RANKS: Final = Rules(
-    Estimate(0.0, 0.0, 0.0), Estimate(1.0, 0.0, 0.0), both, either, degradation, _shrunk
+    Estimate(0.0, 0.0, 0.0), Estimate(1.0, 0.0, 0.0), both, either, degradation, min
 )
 """The rules for overlapping ranks."""
 
@@ -79,7 +75,7 @@ class Ranks:
 
     def __init__(self, subscriptions: Subscriptions, selectivities: Selectivities) -> None:
         self._subscriptions = subscriptions
-        self._selectivities = selectivities
+        self.selectivities = selectivities
         self._version: int | None = None
         self._weights: NDArray[np.float64] = np.zeros(0)
         self._known: dict[Leaf, Estimate] = {}
@@ -97,7 +93,7 @@ class Ranks:
         del filters
         subscriptions = self._subscriptions
         in_use = zip(subscriptions.predicates, subscriptions.occurrences.tolist(), strict=True)
-        return self._selectivities.knowledge([leaf for leaf, count in in_use if count])
+        return self.selectivities.knowledge([leaf for leaf, count in in_use if count])
 
     def _rank(self, predicate: Leaf) -> float:
         if self._version != self._subscriptions.version:
@@ -108,7 +104,7 @@ class Ranks:
     def _weigh(self) -> NDArray[np.float64]:
         """For each predicate its associations by the root of its matches, as parts of one."""
         occurrences = self._subscriptions.occurrences
-        matches = [self._selectivities.matches(leaf) for leaf in self._subscriptions.predicates]
+        matches = [self.selectivities.matches(leaf) for leaf in self._subscriptions.predicates]
         total = max(int(occurrences.sum()), 1)
         weights: NDArray[np.float64] = occurrences / np.sqrt(np.array(matches) + 1.0) / total
         return weights

@@ -12,11 +12,13 @@ happens then. Residual predicates cover nothing and are never replaced.
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
+from itertools import islice
 from typing import Final, NamedTuple, cast
 
 import msgspec
 
 from boolcast.algebra import covers
+from boolcast.errors import PruningTargetError, ReplacementTargetError
 from boolcast.filters.expressions import (
     And,
     Comparison,
@@ -29,9 +31,14 @@ from boolcast.filters.expressions import (
     disjunction,
 )
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.estimates import AnyOf
 from boolcast.optimising.selectivities import Knowledge, Selectivities
-from boolcast.optimising.stopping import Standing, StoppingRule
+from boolcast.optimising.selectivity_queue import MatchingShare
+from boolcast.optimising.stopping import (
+    MissedTarget,
+    Standing,
+    StoppingRule,
+    missed_target,
+)
 from boolcast.optimising.trees import Tree, prepared
 
 _TRIED: Final = 64
@@ -52,7 +59,7 @@ class ReplacementRun(msgspec.Struct, frozen=True, kw_only=True):
     """What a run of replacements did.
 
     As `PruningRun`, but `before` and `after` count distinct predicates, and `floor` is the number
-    of those that no other one covers.
+    of those that no other one covers; of some that mean the same one stays.
     """
 
     before: Standing
@@ -61,6 +68,7 @@ class ReplacementRun(msgspec.Struct, frozen=True, kw_only=True):
     replacements: tuple[Replacement, ...]
     changed: dict[SubscriptionId, Filter]
     stopped_by: StoppingRule | None
+    missed: MissedTarget | None
     knowledge: Knowledge
 
 
@@ -69,8 +77,8 @@ def replace_predicates(
 ) -> ReplacementRun:
     """Replace predicates until a rule says no or none is covered by another.
 
-    Raises PruningTargetError, before anything is replaced, if a rule asks for fewer predicates
-    than can be reached.
+    Raises ReplacementTargetError, before anything is replaced, if a rule asks for fewer
+    predicates than can be reached.
     """
     return _Replacing(entries, selectivities).run(rules)
 
@@ -93,21 +101,25 @@ class _Replacing:
             name: Tree.of(prepared(each), selectivities) for name, each in entries.items()
         }
         self.index = _Index(selectivities)
-        self.share = AnyOf()
+        self.averages = {name: tree.estimate.average for name, tree in self.trees.items()}
+        """When the entries were whole."""
+        self.tally = MatchingShare()
         for name, tree in self.trees.items():
-            self.share.add(tree.estimate.average, +1)
+            self.book(name, +1)
             for leaf in _leaves(tree.node):
                 self.index.add(leaf, name)
-        self.original_share = self.share.share()
         self.plans: list[_Plan] = []
         for leaf in list(self.index.holders):
             self.plan(leaf)
-        self.floor = len(self.index.holders) - len(self.plans)
+        self.floor = self.count_ends()
 
     def run(self, rules: tuple[StoppingRule, ...]) -> ReplacementRun:
         before = at = self.standing(0)
-        for rule in rules:
-            rule.check(self.floor)
+        try:
+            for rule in rules:
+                rule.check(self.floor)
+        except PruningTargetError as error:
+            raise ReplacementTargetError(error.target, error.floor) from None
         knowledge = self.selectivities.knowledge(tree.node for tree in self.trees.values())
         done: list[Replacement] = []
         changed: dict[SubscriptionId, Filter] = {}
@@ -128,16 +140,17 @@ class _Replacing:
             replacements=tuple(done),
             changed=changed,
             stopped_by=stopped_by,
+            missed=missed_target(rules, at.predicates, stopped_by),
             knowledge=knowledge,
         )
 
     def standing(self, operations: int) -> Standing:
-        return Standing(
-            operations=operations,
-            predicates=len(self.index.holders),
-            share=self.share.share(),
-            original_share=self.original_share,
-        )
+        return self.tally.standing(operations, len(self.index.holders))
+
+    def book(self, name: SubscriptionId, count: int) -> None:
+        """Take an entry as it is now into the reckoning, or out of it."""
+        original = self.averages[name]
+        self.tally.add(original, max(original, self.trees[name].estimate.average), count)
 
     def plan(self, leaf: Leaf) -> None:
         """Queue the replacement of a predicate by the nearest that covers it, if there is one."""
@@ -150,6 +163,29 @@ class _Replacing:
                 for name in self.index.holders[leaf]
             )
             heappush(self.plans, _Plan(round(degradation, 12), str(leaf), leaf, nearest))
+
+    def count_ends(self) -> int:
+        """How many predicates are left where all plans lead.
+
+        Predicates that mean the same are planned for each other in turn: one of them stays,
+        unless something covers them all.
+        """
+        planned = {plan.replaced: plan.by for plan in self.plans}
+        end_of: dict[Leaf, Leaf] = {}
+        for leaf in self.index.holders:
+            way: dict[Leaf, None] = {}
+            at = leaf
+            while at not in end_of and at in planned and at not in way:
+                way[at] = None
+                at = planned[at]
+            end_of.update(dict.fromkeys((*way, at), end_of.get(at, at)))
+        behind: dict[Leaf, set[Leaf]] = {}
+        for leaf, end in end_of.items():
+            behind.setdefault(end, set()).add(leaf)
+        return sum(
+            end not in planned or not self.index.is_covered(end, besides=leaves)
+            for end, leaves in behind.items()
+        )
 
     def next_plan(self) -> _Plan | None:
         """The best one as things are now: what it was planned by may have been replaced since."""
@@ -168,10 +204,9 @@ class _Replacing:
         """Change all entries that hold the predicate; returns which."""
         holders = tuple(self.index.holders[plan.replaced])
         for name in holders:
-            tree = self.trees[name]
-            self.share.add(tree.estimate.average, -1)
-            tree = self.trees[name] = self.replaced(name, plan.replaced, plan.by)
-            self.share.add(tree.estimate.average, +1)
+            self.book(name, -1)
+            self.trees[name] = self.replaced(name, plan.replaced, plan.by)
+            self.book(name, +1)
             self.index.add(plan.by, name)
         self.index.remove(plan.replaced)
         return holders
@@ -206,12 +241,18 @@ class _Index:
         """
         if isinstance(leaf, Residual):
             return None
+        tried = islice(self._no_rarer(leaf), _TRIED)
+        return next((each for each in tried if each != leaf and _covers(each, leaf)), None)
+
+    def is_covered(self, leaf: Leaf, *, besides: set[Leaf]) -> bool:
+        """True if a registered predicate covers this one that is none of some others."""
+        return any(each not in besides and _covers(each, leaf) for each in self._no_rarer(leaf))
+
+    def _no_rarer(self, leaf: Leaf) -> Iterator[Leaf]:
+        """What may cover a predicate, by its share: from that of the predicate on."""
         wide = self._wide.get(leaf.attribute, [])
         start = bisect_left(wide, (self._selectivities.share(leaf),))
-        for _, _, other in wide[start : start + _TRIED]:
-            if other != leaf and covers(other, leaf, budget=_PROOF_BUDGET):
-                return other
-        return None
+        return (row[2] for row in islice(wide, start, None))
 
     def _row(self, leaf: Leaf) -> tuple[float, str, Leaf]:
         return self._selectivities.share(leaf), str(leaf), leaf
@@ -221,6 +262,10 @@ def _may_cover(leaf: Leaf) -> bool:
     """An equality covers no other predicate, and there are many of them."""
     is_point = isinstance(leaf, Comparison) and leaf.operator == "="
     return not is_point and not isinstance(leaf, Residual)
+
+
+def _covers(general: Leaf, specific: Leaf) -> bool:
+    return bool(covers(general, specific, budget=_PROOF_BUDGET))
 
 
 def _leaves(node: Node) -> Iterator[Leaf]:

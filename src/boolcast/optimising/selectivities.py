@@ -78,10 +78,13 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
                 " pruned first is chosen blindly"
             )
         derived = self.values + self.neighbours
+        guessed = "none guessed"
+        if self.guess:
+            share = self.guess / self.predicates
+            guessed = f"{self.guess:,} ({share:.0%}) guessed, for example {self.examples[0]}"
         return (
             f"of {self.predicates:,} predicates {self.counted:,} were counted, {derived:,}"
-            f" estimated by others, {self.guess:,} guessed"
-            + (f", for example {self.examples[0]}" if self.examples else "")
+            f" estimated by others, {guessed}"
         )
 
 
@@ -239,6 +242,17 @@ def _read(text: str) -> Leaf:
 
 
 def _check(statistics: Statistics) -> None:
+    if not statistics.events >= 0:
+        raise StatisticsError(f"statistics are of 0 events or more, not of {statistics.events}")
+    for name, each in statistics.attributes.items():
+        for bins in each.bins.values():
+            if any(not part.events >= 0 for part in bins) or not (
+                sum(part.events for part in bins) <= each.events
+            ):
+                raise StatisticsError(
+                    f"the bins of the attribute {name} hold others than its {each.events:,} events,"
+                    " which cannot be"
+                )
     counts = [
         *((f"the predicate {text}", count) for text, count in statistics.predicates.items()),
         *((f"the attribute {name}", each.events) for name, each in statistics.attributes.items()),

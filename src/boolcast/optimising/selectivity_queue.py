@@ -4,13 +4,17 @@ Give it entries that came from neighbours and no others (R1). A pruned form is p
 broker that made it: it must not keep other subscriptions from being forwarded.
 """
 
+from collections.abc import Mapping
+
 from boolcast.errors import UnknownSubscriptionError
+from boolcast.filters.expressions import Filter
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.changes import ChangePolicy
 from boolcast.optimising.estimates import AnyOf
 from boolcast.optimising.pruning_queue import PruningQueue
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.stopping import Standing
+from boolcast.optimising.trees import estimated, prepared
 
 
 class MatchingShare:
@@ -31,6 +35,22 @@ class MatchingShare:
             share=self._now.share(),
             original_share=self._originally.share(),
         )
+
+
+def matching_share(
+    originals: Mapping[SubscriptionId, Filter],
+    rewritten: Mapping[SubscriptionId, Filter],
+    selectivities: Selectivities,
+) -> Standing:
+    """How things stand with entries of which some are rewritten. Costs a pass over all."""
+    tally = MatchingShare()
+    for name, filter in originals.items():
+        original = now = estimated(prepared(filter), selectivities).average
+        if name in rewritten:
+            now = estimated(prepared(rewritten[name]), selectivities).average
+        tally.add(original, max(original, now), +1)
+    forms = {**originals, **rewritten}.values()
+    return tally.standing(0, sum(1 for each in forms for _ in each.predicates()))
 
 
 class SelectivityQueue(PruningQueue[SubscriptionId, Selectivities]):

@@ -1,19 +1,21 @@
 """When to stop pruning: enough operations, enough memory, too many false positives, the cut-off.
 
 A rule is asked before each operation, and knows how things stand before and after it. So a
-budget is never overdrawn, and a target is overshot by no more than one operation.
+budget is never overdrawn, and a target is overshot by no more than one operation. A target may be
+missed, because the cheapest prunings do not lead there or another rule stops them before.
 
 The cut-off is where pruning turns from a gain into a loss: the share of prunings done exceeds the
 share of the growth of matching events by most (P1-X1). Before it, nearly all of the memory is
 relieved for few events; after it, few predicates cost most events.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Final, Protocol
 
 import msgspec
 
-from boolcast.errors import PruningTargetError
+from boolcast.errors import LimitError, PruningTargetError
 
 _NOISE: Final = 1e-12
 """What the sum of many logarithms may be wrong by: a free pruning stays free."""
@@ -33,20 +35,23 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     original_share: float
 
     @property
-    def false_positives(self) -> float:
-        """The expected share of events that match now and match no entry in its original form."""
+    def spent(self) -> float:
+        """What a budget counts: the expected share of events that match for nothing.
+
+        Those are the events that match now and match no entry in its original form.
+        """
         return self.share - self.original_share
 
     def cost(self) -> str:
         """What pruning has cost, in words."""
-        return f"let an expected {self.false_positives:.2%} of events pass for nothing"
+        return f"let an expected {self.spent:.2%} of events pass for nothing"
 
 
 class RankStanding(Standing, frozen=True, kw_only=True):
     """The same of advertisements: `share` is the part of their overlapping rank that is lost."""
 
     def cost(self) -> str:
-        return f"gave up {self.share:.2%} of the rank"
+        return f"gave up {self.spent:.2%} of the rank"
 
 
 class StoppingRule(Protocol):
@@ -68,8 +73,7 @@ class Operations(msgspec.Struct, frozen=True):
     count: int
 
     def __post_init__(self) -> None:
-        if self.count < 0:
-            raise ValueError(f"a number of operations starts at 0, and this is {self.count}")
+        _check_number("operations", self.count)
 
     def check(self, floor: int) -> None:
         pass
@@ -83,14 +87,13 @@ class MemoryTarget(msgspec.Struct, frozen=True):
     """Until no more than so many predicates are left, counted as often as they occur.
 
     A target below the floor is refused before anything is pruned: to prune all there is would
-    cost the most events and still not give what was asked for.
+    cost the most events and still not give what was asked for. One above it may still be missed.
     """
 
     predicates: int
 
     def __post_init__(self) -> None:
-        if self.predicates < 0:
-            raise ValueError(f"a number of predicates starts at 0, and this is {self.predicates}")
+        _check_number("predicates", self.predicates)
 
     def check(self, floor: int) -> None:
         if self.predicates < floor:
@@ -107,15 +110,14 @@ class FalsePositiveBudget(msgspec.Struct, frozen=True):
     share: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise ValueError(f"a share of events lies between 0 and 1, and this is {self.share}")
+        _check_share("events", self.share)
 
     def check(self, floor: int) -> None:
         pass
 
     def admits(self, before: Standing, after: Standing) -> bool:
         del before
-        return after.false_positives <= self.share + _NOISE
+        return after.spent <= self.share + _NOISE
 
 
 class RankBudget(msgspec.Struct, frozen=True):
@@ -124,15 +126,52 @@ class RankBudget(msgspec.Struct, frozen=True):
     share: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise ValueError(f"a share of the rank lies between 0 and 1, and this is {self.share}")
+        _check_share("the rank", self.share)
 
     def check(self, floor: int) -> None:
         pass
 
     def admits(self, before: Standing, after: Standing) -> bool:
         del before
-        return after.share <= self.share + _NOISE
+        return after.spent <= self.share + _NOISE
+
+
+def _check_number(things: str, number: object) -> None:
+    if not (isinstance(number, Integral) and int(number) >= 0):
+        raise LimitError(f"a number of {things} starts at 0, and this is {number}")
+
+
+def _check_share(what: str, share: float) -> None:
+    if not 0 <= share <= 1:
+        raise LimitError(f"a share of {what} lies between 0 and 1, and this is {share}")
+
+
+class MissedTarget(msgspec.Struct, frozen=True):
+    """A memory target, how many `predicates` are left instead, and what let no fewer be left."""
+
+    target: int
+    predicates: int
+    stopped_by: StoppingRule | None
+
+    def __str__(self) -> str:
+        reason = (
+            "the cheapest ways lead no further"
+            if self.stopped_by is None
+            else f"{self.stopped_by} stopped before"
+        )
+        return (
+            f"the target of {self.target:,} predicates is missed: {self.predicates:,} remain,"
+            f" {reason}"
+        )
+
+
+def missed_target(
+    rules: Iterable[StoppingRule], predicates: int, stopped_by: StoppingRule | None
+) -> MissedTarget | None:
+    """What became of the memory target among the rules of a run, if that has missed it."""
+    targets = [rule.predicates for rule in rules if isinstance(rule, MemoryTarget)]
+    missed = [each for each in targets if each < predicates]
+    return MissedTarget(min(missed), predicates, stopped_by) if missed else None
 
 
 def cut_off(matching: Sequence[float]) -> int:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, Protocol, cast
 
-from boolcast.filters.canonical import canonical
+from boolcast.filters.canonical import canonical_node
 from boolcast.filters.expressions import And, Constant, Filter, Leaf, Node, Or
 from boolcast.filters.negation import to_nnf, without_constants
 from boolcast.optimising.estimates import Estimate, Rules
@@ -27,7 +27,7 @@ _DIGITS: Final = 12
 
 def prepared(filter: Filter) -> Node:
     """The filter as trees are made of it: AND and OR over predicates, no sibling twice (P1-B1)."""
-    return cast("Node", canonical(without_constants(to_nnf(cast("Node", filter)))))
+    return canonical_node(without_constants(to_nnf(cast("Node", filter))))
 
 
 class Measure(Protocol):
@@ -76,6 +76,19 @@ class Tree:
                 return cls(node, (), rules.always if value else rules.never, rules)
             case _:
                 return cls(node, (), measure.estimate(cast("Leaf", node)), rules)
+
+
+def estimated(node: Node, measure: Measure) -> Estimate:
+    """The estimate of a prepared filter, without the tree: the same in a fraction of the time."""
+    match node:
+        case And(children):
+            return measure.rules.joined(True, [estimated(child, measure) for child in children])
+        case Or(children):
+            return measure.rules.joined(False, [estimated(child, measure) for child in children])
+        case Constant(value):
+            return measure.rules.always if value else measure.rules.never
+        case _:
+            return measure.estimate(cast("Leaf", node))
 
 
 def _joined(is_and: bool, parts: Sequence[Tree], rules: Rules) -> Tree:

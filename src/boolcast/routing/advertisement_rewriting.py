@@ -15,7 +15,8 @@ from boolcast.optimising.ranks import Ranks, Subscriptions
 from boolcast.optimising.selectivities import Knowledge, Selectivities
 from boolcast.optimising.stopping import MemoryTarget, RankBudget, StoppingRule
 from boolcast.routing.configuration import Configuration
-from boolcast.routing.post_pruning import PostPruning, Rewriting
+from boolcast.routing.forms import Form
+from boolcast.routing.post_pruning import PostPruning, Rewritten
 from boolcast.routing.tables import Entry
 
 
@@ -24,6 +25,8 @@ class SubscriptionIndex(Subscriptions, Protocol):
 
     def add(self, name: str, filter: Filter) -> None: ...
 
+    def remove(self, name: str) -> None: ...
+
 
 class AdvertisementRewritingPolicy(Protocol):
     """Holds the advertisements of neighbours as they came, and says in which form to ask them."""
@@ -31,10 +34,6 @@ class AdvertisementRewritingPolicy(Protocol):
     @property
     def rewritten(self) -> Mapping[AdvertisementId, Filter]:
         """Those that are asked in another form than they came in."""
-
-    @property
-    def is_reviewed(self) -> bool:
-        """True if there is nothing to review."""
 
     def add(self, name: AdvertisementId, filter: Filter) -> None:
         """One came; it is asked as it is until the next review."""
@@ -45,10 +44,23 @@ class AdvertisementRewritingPolicy(Protocol):
     def remove(self, name: AdvertisementId) -> None:
         """One is gone."""
 
+    def note_subscriptions(self) -> None:
+        """Subscriptions have come or gone."""
+
+    @property
+    def has_news(self) -> bool:
+        """True if what has come or gone since the last review may call for another."""
+
+    def is_due(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> bool:
+        """True if it does, or if more is lost by now than was allowed."""
+
     def review(
         self, subscriptions: Iterable[Entry], selectivities: Selectivities
-    ) -> Rewriting[AdvertisementId]:
+    ) -> Rewritten[AdvertisementId]:
         """Review them, some of which have come or gone since the last time."""
+
+    def lost(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> float:
+        """The part of the overlapping rank that rewriting has cost, by what is known now."""
 
     def removed(self) -> int:
         """How many predicates rewriting has saved."""
@@ -57,7 +69,7 @@ class AdvertisementRewritingPolicy(Protocol):
 class AsAdvertised:
     """They are asked as they came."""
 
-    is_reviewed = True
+    has_news = False
 
     def __init__(self, configuration: Configuration) -> None:  # noqa: ARG002 - nothing to set
         self.rewritten: dict[AdvertisementId, Filter] = {}
@@ -72,12 +84,21 @@ class AsAdvertised:
     def remove(self, name: AdvertisementId) -> None:
         self.rewritten.pop(name, None)
 
+    def note_subscriptions(self) -> None:
+        pass
+
+    def is_due(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> bool:  # noqa: ARG002
+        return False
+
     def review(
         self,
         subscriptions: Iterable[Entry],  # noqa: ARG002
         selectivities: Selectivities,  # noqa: ARG002
-    ) -> Rewriting[AdvertisementId]:
-        return Rewriting({}, 0.0, Knowledge())
+    ) -> Rewritten[AdvertisementId]:
+        return Rewritten({}, Knowledge())
+
+    def lost(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> float:  # noqa: ARG002
+        return 0.0
 
     def removed(self) -> int:
         return 0
@@ -86,7 +107,8 @@ class AsAdvertised:
 class AdvertisementPruning(PostPruning[AdvertisementId, Ranks]):
     """They are pruned after they came, where the least of the overlapping rank is lost (P3-B8).
 
-    Ranks are those of the subscriptions at the time of a review, which costs a pass over these.
+    Ranks are those of the subscriptions at the time of a review. So an index of these is kept,
+    which is brought up to date then, and only where it is asked for.
     """
 
     def __init__(
@@ -98,15 +120,56 @@ class AdvertisementPruning(PostPruning[AdvertisementId, Ranks]):
             _stopping_rules(configuration),
             stops_at_cut_off=configuration.advertisements_stop_at_cut_off,
         )
-        self._index = index
+        self._index = index()
+        self._indexed: dict[str, Form] = {}
+        self._ranks: Ranks | None = None
+        self._has_other_subscriptions = False
+
+    def note_subscriptions(self) -> None:
+        self._has_other_subscriptions = True
+
+    @property
+    def has_news(self) -> bool:
+        return not self.is_reviewed or (self._has_other_subscriptions and bool(self._originals))
+
+    def is_due(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> bool:
+        if not self.is_reviewed:
+            return True
+        if not self._originals:
+            return False
+        former = self._ranks
+        ranks = self._latest(subscriptions, selectivities)
+        return self.is_overspent(ranks) or (self._stops_at_cut_off and ranks is not former)
 
     def review(
         self, subscriptions: Iterable[Entry], selectivities: Selectivities
-    ) -> Rewriting[AdvertisementId]:
-        index = self._index()
-        for entry in subscriptions:
-            index.add(entry.id, entry.form.filter)
-        return self.rewrite(Ranks(index, selectivities))
+    ) -> Rewritten[AdvertisementId]:
+        return self.rewrite(self._latest(subscriptions, selectivities))
+
+    def lost(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> float:
+        if not self.rewritten:
+            return 0.0
+        return self.spent(self._latest(subscriptions, selectivities))
+
+    def _latest(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> Ranks:
+        """The ranks of now: the same object as before if nothing has changed."""
+        if self._ranks is None or self._has_other_subscriptions:
+            self._bring_up_to_date({entry.id: entry.form for entry in subscriptions})
+            self._has_other_subscriptions = False
+            self._ranks = None
+        if self._ranks is None or self._ranks.selectivities is not selectivities:
+            self._ranks = Ranks(self._index, selectivities)
+        return self._ranks
+
+    def _bring_up_to_date(self, current: dict[str, Form]) -> None:
+        for name, form in list(self._indexed.items()):
+            if current.get(name) is not form:
+                self._index.remove(name)
+                del self._indexed[name]
+        for name, form in current.items():
+            if name not in self._indexed:
+                self._index.add(name, form.filter)
+                self._indexed[name] = form
 
 
 def _stopping_rules(configuration: Configuration) -> tuple[StoppingRule, ...]:

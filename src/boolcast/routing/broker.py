@@ -33,7 +33,7 @@ from boolcast.routing.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from boolcast.routing.overlapping import OverlapFigures
+from boolcast.routing.overlapping import OverlapCounts
 from boolcast.routing.records import Record
 from boolcast.routing.state import EntryEngine, State
 from boolcast.routing.stimuli import (
@@ -125,7 +125,7 @@ class Broker:
         return self.state.matched
 
     @property
-    def overlap_figures(self) -> OverlapFigures:
+    def overlap_figures(self) -> OverlapCounts:
         """How often it was asked what overlaps, what came of it, and what the algebra removed."""
         return self.state.overlap_figures
 

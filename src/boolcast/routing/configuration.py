@@ -174,7 +174,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "P1-B11",
             ),
             (
-                (self.memory_target or 0) < 0,
+                not _is_number(self.memory_target or 0, 0),
                 f"a number of predicates starts at 0, and this is {self.memory_target}",
                 "P1-B7",
             ),
@@ -189,7 +189,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "P1-B7",
             ),
             (
-                self.review_events < 1,
+                not _is_number(self.review_events, 1),
                 f"a review comes after one event at least, not after {self.review_events}",
                 "P1-B7",
             ),
@@ -208,7 +208,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "P2-B11",
             ),
             (
-                self.merger_size < 2,
+                not _is_number(self.merger_size, 2),
                 f"a merger has two constituents at least, not {self.merger_size}",
                 "P1-B9",
             ),
@@ -270,7 +270,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "P3-B8",
             ),
             (
-                (self.advertisement_memory_target or 0) < 0,
+                not _is_number(self.advertisement_memory_target or 0, 0),
                 (
                     "a number of predicates starts at 0, and this is"
                     f" {self.advertisement_memory_target}"
@@ -283,3 +283,8 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "P3-B8",
             ),
         )
+
+
+def _is_number(value: object, least: int) -> bool:
+    """True of whole numbers from `least` on; a constructor lets pass whatever it is given."""
+    return isinstance(value, int) and value >= least

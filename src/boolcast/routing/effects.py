@@ -10,6 +10,7 @@ from boolcast.errors import InputError
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.optimising.selectivities import Knowledge
+from boolcast.optimising.stopping import MissedTarget
 from boolcast.routing.messages import Message
 from boolcast.routing.records import Record
 from boolcast.routing.stimuli import TimerName
@@ -66,17 +67,18 @@ class Suspect(msgspec.Struct, frozen=True):
     number: int
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewReport(msgspec.Struct, frozen=True, kw_only=True):
     """Tell the operator how entries of neighbours stand after a review (`routing.reviewing`).
 
     Of `entries` so many are matched `rewritten`, which has saved `removed` predicates and lets
     an expected share `false_positives` of events pass for nothing; `constituents` more are
     represented by `mergers`. `knowledge` says how well predicates are known, `problem` why
-    nothing more was rewritten although it should have been.
+    nothing more was rewritten although it should have been, `missed` which memory target was
+    aimed at in vain.
 
     `pruned_advertisements` of neighbours are asked for overlaps in a form that has
     `removed_from_advertisements` predicates less, and the part `lost_rank` of what they ruled out
-    is lost; `advertisement_problem` says why no more.
+    is lost; `advertisement_problem` and `missed_by_advertisements` are the same of these.
     """
 
     entries: int
@@ -87,10 +89,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     constituents: int
     knowledge: Knowledge
     problem: InputError | None = None
+    missed: MissedTarget | None = None
     pruned_advertisements: int = 0
     removed_from_advertisements: int = 0
     lost_rank: float = 0.0
     advertisement_problem: InputError | None = None
+    missed_by_advertisements: MissedTarget | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -100,7 +104,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
             found.append(f"nothing more was rewritten: {self.problem}")
         if self.advertisement_problem is not None:
             found.append(f"no more advertisements were pruned: {self.advertisement_problem}")
-        if self.knowledge.is_foreign:
+        if self.missed is not None:
+            found.append(f"rewriting: {self.missed}")
+        if self.missed_by_advertisements is not None:
+            found.append(f"pruning advertisements: {self.missed_by_advertisements}")
+        if self.knowledge.guess:
             found.append(str(self.knowledge))
         return tuple(found)
 
@@ -111,11 +119,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         if self.advertisement_problem is not None:
             return f"; no more advertisements were pruned: {self.advertisement_problem}"
         if not self.pruned_advertisements:
-            return ""
+            return _missed(self.missed_by_advertisements)
         return (
             f"; {self.pruned_advertisements:,} advertisements of neighbours are pruned, which saves"
             f" {self.removed_from_advertisements:,} predicates and gives up {self.lost_rank:.2%} of"
-            " what they ruled out"
+            f" what they ruled out{_missed(self.missed_by_advertisements)}"
         )
 
     def _of_subscriptions(self) -> str:
@@ -124,9 +132,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return (
             f"{self.rewritten:,} of {self.entries:,} entries of neighbours are rewritten, which"
             f" saves {self.removed:,} predicates and lets an expected {self.false_positives:.2%}"
-            f" of events pass for nothing; {self.mergers:,} stand for {self.constituents:,}"
-            f" others; {self.knowledge}"
+            f" of events pass for nothing{_missed(self.missed)}; {self.mergers:,} stand for"
+            f" {self.constituents:,} others; {self.knowledge}"
         )
+
+
+def _missed(missed: MissedTarget | None) -> str:
+    return "" if missed is None else f"; {missed}"
 
 
 class SetTimer(msgspec.Struct, frozen=True):
@@ -136,4 +148,4 @@ class SetTimer(msgspec.Struct, frozen=True):
     at: float
 
 
-Effect = Persist | Send | Deliver | Confirm | Refuse | Complain | Suspect | Report | SetTimer
+Effect = Persist | Send | Deliver | Confirm | Refuse | Complain | Suspect | ReviewReport | SetTimer

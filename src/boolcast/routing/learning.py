@@ -3,11 +3,11 @@
 Both are `model.statistics`: given ones may come from Spark, which counts history; the counting
 engine counts the events that it matches (P1-B5). Predicates that rewriting has taken out of the
 engine are counted no more, so what was known of them before is kept as long as an entry asks for
-them.
+them, and counts for as many events as it was learnt from when they come back.
 """
 
 from collections.abc import Iterable
-from typing import Protocol, cast
+from typing import Final, NamedTuple, Protocol, cast
 
 from boolcast.errors import ConfigurationError
 from boolcast.filters.canonical import canonical_predicate
@@ -17,6 +17,9 @@ from boolcast.filters.printing import to_text
 from boolcast.model.statistics import Statistics
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.routing.configuration import Configuration
+
+_NEWS: Final = 1.1
+"""Statistics of so many times the events are worth to be judged by; of fewer they say the same."""
 
 
 class CountingEngine(Protocol):
@@ -32,6 +35,10 @@ class Learning(Protocol):
     def selectivities(self) -> Selectivities | None:
         """What is known so far; None before the first review."""
 
+    @property
+    def has_news(self) -> bool:
+        """True if there is more to learn from than the last time, by a tenth at least."""
+
     def learn(self, rewritten: Iterable[Filter]) -> Selectivities:
         """Look again; `rewritten` are the originals of entries that the engine has otherwise."""
 
@@ -40,6 +47,7 @@ class Unneeded:
     """No policy asks."""
 
     selectivities = None
+    has_news = False
 
     def learn(self, rewritten: Iterable[Filter]) -> Selectivities:  # noqa: ARG002
         return Selectivities(Statistics(events=0))
@@ -52,11 +60,24 @@ class Given:
     report.
     """
 
+    has_news = False
+
     def __init__(self, statistics: Statistics) -> None:
         self.selectivities = Selectivities(statistics)
 
     def learn(self, rewritten: Iterable[Filter]) -> Selectivities:  # noqa: ARG002 - all is known
         return self.selectivities
+
+
+class _Past(NamedTuple):
+    """The share of a predicate in so many events, before it left the engine.
+
+    At the last look at which it was gone, the engine had counted `until` events.
+    """
+
+    share: float
+    events: int
+    until: int
 
 
 class Counted:
@@ -66,18 +87,37 @@ class Counted:
         self.selectivities: Selectivities | None = None
         self._engine = engine
         self._known = Statistics(events=0)
+        self._past: dict[str, _Past] = {}
+
+    @property
+    def has_news(self) -> bool:
+        return self._engine.statistics().events >= _NEWS * self._known.events
 
     def learn(self, rewritten: Iterable[Filter]) -> Selectivities:
         latest = self._engine.statistics()
         kept = {text for filter in rewritten for text in _texts(filter)}
-        former = {
-            text: round(count * latest.events / self._known.events)
-            for text, count in self._known.predicates.items()
-            if text in kept
-        }
-        self._known = Statistics(events=latest.events, predicates=former | latest.predicates)
+        present = latest.predicates
+        left = {text for text in self._known.predicates if text not in present and text in kept}
+        returned = {text: past for text, past in self._past.items() if text in present}
+        self._past = returned | {text: self._past_of(text, latest.events) for text in left}
+        predicates = dict(present)
+        for text, past in self._past.items():
+            since = latest.events - past.until
+            matches = past.share * past.events + (latest.selectivity(text) or 0.0) * since
+            predicates[text] = round(matches * latest.events / (past.events + since))
+        self._known = Statistics(events=latest.events, predicates=predicates)
         self.selectivities = Selectivities(self._known)
         return self.selectivities
+
+    def _past_of(self, text: str, events: int) -> _Past:
+        """What is known of a predicate that is not in the engine."""
+        share = self._known.selectivity(text)
+        assert share is not None, "it was counted"
+        past = self._past.get(text)
+        counted = self._known.events
+        if past is not None:
+            counted = past.events + self._known.events - past.until
+        return _Past(share, counted, events)
 
 
 def learning(

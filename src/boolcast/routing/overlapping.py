@@ -32,7 +32,7 @@ PROOF_COSTS: Final = 100
 """A proof takes as long as so many such pairs."""
 
 
-class OverlapFigures(msgspec.Struct):
+class OverlapCounts(msgspec.Struct):
     """How many questions were asked, and how many overlaps found in answer to them.
 
     `checked` overlaps of the index the second stage looked at, and `refuted` were none.
@@ -91,7 +91,7 @@ class FilterIndex(Protocol):
 class ByPairs:
     """Every entry is held against the filter, by ranges and else by a proof."""
 
-    def __init__(self, forms: Forms, figures: OverlapFigures) -> None:
+    def __init__(self, forms: Forms, figures: OverlapCounts) -> None:
         self._forms = forms
         self._figures = figures
         self.entries: dict[str, Entry] = {}
@@ -118,7 +118,7 @@ class ByPairs:
 class ByIndex:
     """The index alone: fast, and sometimes an overlap too many."""
 
-    def __init__(self, index: FilterIndex, figures: OverlapFigures) -> None:
+    def __init__(self, index: FilterIndex, figures: OverlapCounts) -> None:
         self._index = index
         self._figures = figures
         self._entries: dict[str, Entry] = {}
@@ -149,7 +149,7 @@ class ByIndexAndProof:
     """
 
     def __init__(
-        self, index: Callable[[], FilterIndex], forms: Forms, figures: OverlapFigures
+        self, index: Callable[[], FilterIndex], forms: Forms, figures: OverlapCounts
     ) -> None:
         self._make_index = index
         self._index: FilterIndex | None = None

@@ -30,7 +30,7 @@ from boolcast.routing.overlapping import (
     ByIndex,
     ByIndexAndProof,
     ByPairs,
-    OverlapFigures,
+    OverlapCounts,
     Overlaps,
 )
 from boolcast.routing.propagation import Flooding, PropagationPolicy, TowardsAdvertisements
@@ -78,7 +78,7 @@ def _overlap_index() -> "OverlapIndex":
     return OverlapIndex()
 
 
-OVERLAPS: Final[dict[OverlapTest, Callable[[Forms, OverlapFigures], Overlaps]]] = {
+OVERLAPS: Final[dict[OverlapTest, Callable[[Forms, OverlapCounts], Overlaps]]] = {
     "exact": ByPairs,
     "index": lambda forms, figures: ByIndex(_overlap_index(), figures),
     "index-exact": lambda forms, figures: ByIndexAndProof(_overlap_index, forms, figures),

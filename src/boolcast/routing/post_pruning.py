@@ -11,6 +11,7 @@ from boolcast.optimising.selectivities import Knowledge
 from boolcast.optimising.stopping import (
     FalsePositiveBudget,
     MemoryTarget,
+    MissedTarget,
     RankBudget,
     Standing,
     StoppingRule,
@@ -21,19 +22,18 @@ Name = TypeVar("Name", bound=str)
 M = TypeVar("M", bound=LearntMeasure)
 
 
-class Rewriting(NamedTuple, Generic[Name]):
+class Rewritten(NamedTuple, Generic[Name]):
     """What a review of all entries came to.
 
     `changed` are the entries that are to be held in another form from now on, perhaps the one in
-    which they came. `cost` is the expected share of events that match for nothing by now, or of
-    advertisements the part of their overlapping rank that is lost. With a `problem` nothing more
-    was rewritten. `may_narrow`: some may be less general than they were.
+    which they came. With a `problem` nothing more was rewritten; a `missed` target was aimed at in
+    vain. `may_narrow`: some may be less general than they were.
     """
 
     changed: dict[Name, Filter]
-    cost: float
     knowledge: Knowledge
     problem: PruningTargetError | None = None
+    missed: MissedTarget | None = None
     may_narrow: bool = False
 
 
@@ -42,7 +42,8 @@ class PostPruning(Generic[Name, M]):
 
     What was pruned stays so, and each review prunes further where the rules allow it. It begins
     anew from the entries as they came where the reason is gone: entries have left and made room
-    under the memory target, more than a budget is spent by now, or the cut-off may lie elsewhere.
+    under the memory target, more than a budget allows is spent by what is known now, or the
+    cut-off may lie elsewhere.
     """
 
     def __init__(
@@ -88,8 +89,11 @@ class PostPruning(Generic[Name, M]):
             self._queue.remove(name)
             self._have_left = True
 
-    def rewrite(self, measure: M) -> Rewriting[Name]:
-        """Review the entries, some of which have come or gone since the last time."""
+    def rewrite(self, measure: M, *limits: StoppingRule) -> Rewritten[Name]:
+        """Review the entries, some of which have come or gone since the last time.
+
+        `limits` hold beside those of the configuration, and for this review only.
+        """
         former = self.rewritten
         queue = self._continued(measure)
         may_narrow = queue is None and bool(former)
@@ -100,17 +104,33 @@ class PostPruning(Generic[Name, M]):
             self.rewritten = {}
         self._queue = queue
         self._new, self._have_left = {}, False
-        problem = None
+        problem = missed = None
         try:
-            run = queue.prune(*self._rules, *([queue.cut_off()] if self._stops_at_cut_off else []))
-            knowledge = run.knowledge
+            cut_offs = [queue.cut_off()] if self._stops_at_cut_off else []
+            run = queue.prune(*self._rules, *cut_offs, *limits)
+            knowledge, missed = run.knowledge, run.missed
             self.rewritten = {**self.rewritten, **run.changed}
         except PruningTargetError as error:
             knowledge = measure.knowledge(self._originals.values())
             problem = error
         changed = difference(self._originals, former, self.rewritten)
-        cost = queue.standing().false_positives
-        return Rewriting(changed, cost, knowledge, problem, may_narrow)
+        return Rewritten(changed, knowledge, problem, missed, may_narrow)
+
+    def spent(self, measure: M) -> float:
+        """What rewriting costs by this measure: a share of events, or of the overlapping rank."""
+        if self._queue is None:
+            return 0.0
+        self._queue.learn(measure)
+        return self._queue.standing().spent
+
+    def is_overspent(self, measure: M) -> bool:
+        """True if it costs more by this measure than a budget allows."""
+        budgets = [r for r in self._rules if isinstance(r, (FalsePositiveBudget, RankBudget))]
+        if self._queue is None or not self.rewritten or not budgets:
+            return False
+        self._queue.learn(measure)
+        standing = self._queue.standing()
+        return not all(budget.admits(standing, standing) for budget in budgets)
 
     def _continued(self, measure: M) -> PruningQueue[Name, M] | None:
         """The queue with the entries that are new; None if it is to begin anew."""
@@ -120,18 +140,14 @@ class PostPruning(Generic[Name, M]):
         queue.learn(measure)
         for name in self._new:
             queue.add(name, self._originals[name])
-        return None if self._is_reason_gone(queue.standing()) else queue
+        return None if self._has_room(queue.standing()) or self.is_overspent(measure) else queue
 
-    def _is_reason_gone(self, standing: Standing) -> bool:
-        for rule in self._rules:
-            match rule:
-                case MemoryTarget(predicates):
-                    if self._have_left and standing.predicates < predicates:
-                        return True
-                case FalsePositiveBudget(share) | RankBudget(share):
-                    if standing.false_positives > share:
-                        return True
-        return False
+    def _has_room(self, standing: Standing) -> bool:
+        """True if entries have left, and some that were pruned for them may be whole again."""
+        return self._have_left and any(
+            isinstance(rule, MemoryTarget) and standing.predicates < rule.predicates
+            for rule in self._rules
+        )
 
     def removed(self) -> int:
         """How many predicates pruning has saved."""

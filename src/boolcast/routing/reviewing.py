@@ -3,7 +3,9 @@
 The moment is counted in events, so that the same stimuli lead to the same effects, and so that
 an engine that counts has something to tell. Merging comes first, because a rewritten form is
 good for matching only (R4). Advertisements of neighbours come last, because what they rule out
-depends on the subscriptions. Nothing of this can be seen in what clients get.
+depends on the subscriptions. Where nothing has come or gone, budgets are judged by newer
+statistics, and entries rewritten anew only where one is overspent. Nothing of this can be seen in
+what clients get.
 """
 
 from itertools import chain
@@ -13,10 +15,10 @@ from boolcast.optimising.mergers import Merger
 from boolcast.optimising.selectivities import Knowledge, Selectivities
 from boolcast.routing import acknowledging
 from boolcast.routing.advertising import withdraw_unneeded
-from boolcast.routing.effects import Report
+from boolcast.routing.effects import ReviewReport
 from boolcast.routing.keeping import keep_advertisement, keep_subscription
 from boolcast.routing.merging import Situation
-from boolcast.routing.post_pruning import Rewriting
+from boolcast.routing.post_pruning import Rewritten
 from boolcast.routing.state import State
 from boolcast.routing.subscribing import install, take_apart, withdraw
 from boolcast.routing.tables import Entry
@@ -25,6 +27,11 @@ from boolcast.routing.tables import Entry
 def review(state: State) -> None:
     """Learn selectivities, merge, rewrite, and tell the operator what came of it."""
     state.next_review = state.events + state.configuration.review_events
+    has_news = state.merging.asks_for_advertisements and _has_news(state)
+    has_changed = has_news or not state.is_reviewed
+    advertisements = state.advertisement_rewriting
+    if not has_changed and not advertisements.has_news and not state.learning.has_news:
+        return
     entries = state.subscriptions.entries
     selectivities = state.learning.learn(
         chain(
@@ -32,35 +39,40 @@ def review(state: State) -> None:
             (entry.form.filter for entry in state.constituents),
         )
     )
-    has_news = state.merging.asks_for_advertisements and _has_news(state)
-    if state.is_reviewed and not has_news and state.advertisement_rewriting.is_reviewed:
-        return
     if has_news:
         _look_again(state, selectivities)
-    if has_news or not state.is_reviewed:
+    if has_changed:
         _merge(state, selectivities)
+    is_rewritten = has_changed or state.rewriting.is_overspent(selectivities)
+    if is_rewritten:
         state.rewriting_result = state.rewriting.rewrite(selectivities)
         for name, filter in state.rewriting_result.changed.items():
             state.engine.add(name, filter)
-    if not state.advertisement_rewriting.is_reviewed:
+    is_pruned = advertisements.is_due(state.subscriptions, selectivities)
+    if is_pruned:
         state.advertisement_result = _prune_advertisements(state, selectivities)
     state.is_reviewed = True
-    rewriting, advertisements = state.rewriting_result, state.advertisement_result
-    state.effects.append(
-        Report(
-            entries=len(state.link_of),
-            rewritten=len(state.rewriting.rewritten),
-            removed=state.rewriting.removed(),
-            false_positives=rewriting.cost,
-            mergers=len(state.mergers),
-            constituents=len(state.constituents),
-            knowledge=_knowledge(state, selectivities),
-            problem=rewriting.problem,
-            pruned_advertisements=len(state.advertisement_rewriting.rewritten),
-            removed_from_advertisements=state.advertisement_rewriting.removed(),
-            lost_rank=advertisements.cost,
-            advertisement_problem=advertisements.problem,
-        )
+    if is_rewritten or is_pruned:
+        state.effects.append(_report(state, selectivities))
+
+
+def _report(state: State, selectivities: Selectivities) -> ReviewReport:
+    advertisements = state.advertisement_rewriting
+    return ReviewReport(
+        entries=len(state.link_of),
+        rewritten=len(state.rewriting.rewritten),
+        removed=state.rewriting.removed(),
+        false_positives=state.rewriting.spent(selectivities),
+        mergers=len(state.mergers),
+        constituents=len(state.constituents),
+        knowledge=_knowledge(state, selectivities),
+        problem=state.rewriting_result.problem,
+        missed=state.rewriting_result.missed,
+        pruned_advertisements=len(advertisements.rewritten),
+        removed_from_advertisements=advertisements.removed(),
+        lost_rank=advertisements.lost(state.subscriptions, selectivities),
+        advertisement_problem=state.advertisement_result.problem,
+        missed_by_advertisements=state.advertisement_result.missed,
     )
 
 
@@ -81,7 +93,7 @@ def _knowledge(state: State, selectivities: Selectivities) -> Knowledge:
     return selectivities.knowledge(entry.form.filter for entry in state.subscriptions)
 
 
-def _prune_advertisements(state: State, selectivities: Selectivities) -> Rewriting[AdvertisementId]:
+def _prune_advertisements(state: State, selectivities: Selectivities) -> Rewritten[AdvertisementId]:
     """Hold advertisements of neighbours in another form, and withdraw what none calls for now.
 
     What begins to overlap only by that is not told afterwards (P3-B9).

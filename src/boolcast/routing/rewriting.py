@@ -17,10 +17,10 @@ from boolcast.filters.size_check import check_limits
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.replacement import replace_predicates
 from boolcast.optimising.selectivities import Knowledge, Selectivities
-from boolcast.optimising.selectivity_queue import SelectivityQueue
+from boolcast.optimising.selectivity_queue import SelectivityQueue, matching_share
 from boolcast.optimising.stopping import FalsePositiveBudget, MemoryTarget, StoppingRule
 from boolcast.routing.configuration import Configuration
-from boolcast.routing.post_pruning import PostPruning, Rewriting, difference
+from boolcast.routing.post_pruning import PostPruning, Rewritten, difference
 
 
 class RewritingPolicy(Protocol):
@@ -36,8 +36,14 @@ class RewritingPolicy(Protocol):
     def remove(self, subscription: SubscriptionId) -> None:
         """An entry is gone (P1-B10)."""
 
-    def rewrite(self, selectivities: Selectivities) -> Rewriting[SubscriptionId]:
+    def rewrite(self, selectivities: Selectivities) -> Rewritten[SubscriptionId]:
         """Review the entries, some of which have come or gone since the last time."""
+
+    def spent(self, selectivities: Selectivities) -> float:
+        """The share of events that is expected to match for nothing, by these selectivities."""
+
+    def is_overspent(self, selectivities: Selectivities) -> bool:
+        """True if that is more than was allowed."""
 
     def removed(self) -> int:
         """How many predicates rewriting has saved."""
@@ -55,8 +61,14 @@ class AsTheyCame:
     def remove(self, subscription: SubscriptionId) -> None:
         pass
 
-    def rewrite(self, selectivities: Selectivities) -> Rewriting[SubscriptionId]:  # noqa: ARG002
-        return Rewriting({}, 0.0, Knowledge())
+    def rewrite(self, selectivities: Selectivities) -> Rewritten[SubscriptionId]:  # noqa: ARG002
+        return Rewritten({}, Knowledge())
+
+    def spent(self, selectivities: Selectivities) -> float:  # noqa: ARG002
+        return 0.0
+
+    def is_overspent(self, selectivities: Selectivities) -> bool:  # noqa: ARG002
+        return False
 
     def removed(self) -> int:
         return 0
@@ -84,6 +96,7 @@ class PredicateReplacement:
     def __init__(self, configuration: Configuration) -> None:
         self.rewritten: dict[SubscriptionId, Filter] = {}
         self._rules = stopping_rules(configuration)
+        self._budget = configuration.false_positive_budget
         self._originals: dict[SubscriptionId, Filter] = {}
         self._removed = 0
 
@@ -94,22 +107,31 @@ class PredicateReplacement:
         del self._originals[subscription]
         self.rewritten.pop(subscription, None)
 
-    def rewrite(self, selectivities: Selectivities) -> Rewriting[SubscriptionId]:
+    def rewrite(self, selectivities: Selectivities) -> Rewritten[SubscriptionId]:
         former = self.rewritten
-        problem = None
+        problem = missed = None
         try:
             run = replace_predicates(self._originals, selectivities, *self._rules)
-            false_positives, knowledge = run.after.false_positives, run.knowledge
+            knowledge, missed = run.knowledge, run.missed
             self._removed = run.before.predicates - run.after.predicates
             self.rewritten = {name: each for name, each in run.changed.items() if _fits(each)}
         except PruningTargetError as error:
             problem = error
-            false_positives = 0.0
             knowledge = selectivities.knowledge(self._originals.values())
             self._removed = 0
             self.rewritten = {}
         changed = difference(self._originals, former, self.rewritten)
-        return Rewriting(changed, false_positives, knowledge, problem)
+        return Rewritten(changed, knowledge, problem, missed)
+
+    def spent(self, selectivities: Selectivities) -> float:
+        return matching_share(self._originals, self.rewritten, selectivities).spent
+
+    def is_overspent(self, selectivities: Selectivities) -> bool:
+        return (
+            self._budget is not None
+            and bool(self.rewritten)
+            and self.spent(selectivities) > self._budget
+        )
 
     def removed(self) -> int:
         return self._removed

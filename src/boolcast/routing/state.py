@@ -23,7 +23,7 @@ from boolcast.routing.journal import Journal, KeptJournal, NoJournal
 from boolcast.routing.learning import learning
 from boolcast.routing.messages import Message
 from boolcast.routing.neighbours import Neighbour
-from boolcast.routing.overlapping import OverlapFigures
+from boolcast.routing.overlapping import OverlapCounts
 from boolcast.routing.policies import (
     ADVERTISEMENT_REWRITING,
     COVERING,
@@ -35,7 +35,7 @@ from boolcast.routing.policies import (
     SENDING,
     UNSUBSCRIPTION,
 )
-from boolcast.routing.post_pruning import Rewriting
+from boolcast.routing.post_pruning import Rewritten
 from boolcast.routing.records import CounterRecord
 from boolcast.routing.tables import Entry, Table
 
@@ -89,7 +89,7 @@ class State:
         self.now = 0.0
         self.effects: list[Effect] = []
         self.journal: Journal = KeptJournal() if configuration.durable else NoJournal()
-        self.overlap_figures = OverlapFigures()
+        self.overlap_figures = OverlapCounts()
         self.propagation = PROPAGATION[configuration.propagation](
             partial(OVERLAPS[configuration.overlap], forms, self.overlap_figures)
         )
@@ -127,9 +127,9 @@ class State:
         """Whether no subscription of a neighbour has come or gone since the last review."""
         self.reviewed_advertisements: frozenset[str] = frozenset()
         """What was advertised then."""
-        self.rewriting_result: Rewriting[SubscriptionId] = Rewriting({}, 0.0, Knowledge())
+        self.rewriting_result: Rewritten[SubscriptionId] = Rewritten({}, Knowledge())
         """What the last review of subscriptions came to, and that of advertisements."""
-        self.advertisement_result: Rewriting[AdvertisementId] = Rewriting({}, 0.0, Knowledge())
+        self.advertisement_result: Rewritten[AdvertisementId] = Rewritten({}, Knowledge())
         self.next_review = float(configuration.review_events) if configuration.reviews else math.inf
         """The number of events after which entries are reviewed."""
 
@@ -189,6 +189,7 @@ class State:
         """Match a subscription from now on."""
         self.subscriptions.add(entry)
         self.propagation.add_subscription(entry)
+        self.advertisement_rewriting.note_subscriptions()
         self.engine.add(entry.id, entry.form.filter)
         if entry.sent is not entry.form:
             # What it was chosen by is told with the next review.
@@ -202,6 +203,7 @@ class State:
         """Match a subscription no longer."""
         self.subscriptions.remove(entry)
         self.propagation.remove_subscription(entry)
+        self.advertisement_rewriting.note_subscriptions()
         self.engine.remove(entry.id)
         if entry.link is not None:
             self.is_reviewed = False

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
-from boolcast.routing.effects import Effect, Report
+from boolcast.routing.effects import Effect, ReviewReport
 from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
 from boolcast.routing.stimuli import ClientLeaves, ClientUnsubscribes, Received
 from boolcast.routing.topology import Topology
@@ -139,7 +139,7 @@ class Metrics(Observer):
         self._packets = self._bytes = 0
         self._pruned = self._merged = self._pruned_from_advertisements = 0
         self._overlaps = Counter[str]()
-        self._reports: dict[BrokerId, Report] = {}
+        self._reports: dict[BrokerId, ReviewReport] = {}
         self._now = 0.0
         self._has_looked = False
 
@@ -172,7 +172,7 @@ class Metrics(Observer):
         self._delays.append(time - travel.asked)
 
     def remarks(self, time: float, broker: BrokerId, effect: Effect) -> None:  # noqa: ARG002
-        if isinstance(effect, Report):
+        if isinstance(effect, ReviewReport):
             self._reports[broker] = effect
 
     def steps(self, time: float, broker: BrokerId, job: Job, step: Step) -> None:  # noqa: ARG002

@@ -22,6 +22,21 @@ AdvertisementClass = Literal["A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8"]
 SUBSCRIPTION_CLASSES: Final[tuple[SubscriptionClass, ...]] = get_args(SubscriptionClass)
 ADVERTISEMENT_CLASSES: Final[tuple[AdvertisementClass, ...]] = get_args(AdvertisementClass)
 
+PRUNINGS: Final[Mapping[str, int]] = {
+    "S1": 4,
+    "S2": 8,
+    "S3": 3,
+    "A1": 3,
+    "A2": 3,
+    "A3": 3,
+    "A4": 3,
+    "A5": 7,
+    "A6": 2,
+    "A7": 2,
+    "A8": 6,
+}
+"""How many prunings exhaust a filter of each class (P1-T8, W4)."""
+
 PriceLaw = Literal[
     "advertised_minimum",
     "advertised_minimum_hardcover",
