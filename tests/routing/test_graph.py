@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from boolcast.algebra import covers
 from boolcast.filters.parsing import parse
+from boolcast.routing.coverings import ByProofs
 from boolcast.routing.forms import Forms
 from boolcast.routing.graph import Change, Node, RelationGraph
 
@@ -21,7 +22,7 @@ class Drawn:
 
     def __init__(self, *, adopts_roots: bool = True) -> None:
         self.forms = Forms()
-        self.graph = RelationGraph(self.forms, adopts_roots=adopts_roots)
+        self.graph = RelationGraph(ByProofs(self.forms), adopts_roots=adopts_roots)
 
     def insert(self, text: str, name: str | None = None) -> Change:
         return self.graph.insert(name or text, self.forms.of(parse(text)))

@@ -13,6 +13,7 @@ form for the second question too; the conjunctive one says yes whenever that doe
 """
 
 from collections.abc import Callable, Iterable
+from itertools import chain, islice
 from typing import Final, Literal, NamedTuple, cast
 
 import numpy as np
@@ -197,7 +198,7 @@ class CoveringSearch:
         self._memory.counts[:] = 0
         with _Coded(self._right_codes, question.right), _Coded(self._left_codes, question.left):
             if method == "search":
-                covering = self._covering(question.right)
+                covering = self._covering(question.right, 1)
                 covered = [] if covering else self._covered(question)
             else:
                 many, more = _evaluate_diagrams(
@@ -214,8 +215,18 @@ class CoveringSearch:
         diagrams, nodes = self._memory.counts.tolist()
         return Answer(covering, covered, diagrams, nodes)
 
-    def _covering(self, clauses: list[Numbers] | None) -> list[int]:
-        """One root that covers, if there is any: from the top or from the bottom.
+    def relations(self, question: Question) -> Answer:
+        """All roots that cover and all that are covered, whatever covers whom among them."""
+        self._make_room()
+        self._stamp += 1
+        self._memory.counts[:] = 0
+        with _Coded(self._right_codes, question.right), _Coded(self._left_codes, question.left):
+            covering = self._covering(question.right, len(self._memory.found))
+            covered = self._covered(question)
+        return Answer(covering, covered, 0, int(self._memory.counts[1]))
+
+    def _covering(self, clauses: list[Numbers] | None, wanted: int) -> list[int]:
+        """Roots that cover, so many if there are: from the top or from the bottom.
 
         From the top are the roots whose first variables are coded; their number is known. From
         the bottom is a race against it.
@@ -224,22 +235,26 @@ class CoveringSearch:
             return []
         side = self._side(clauses, is_right=True)
         if not clauses:
-            return [next(iter(roots)) for roots in self._tops.values()][:1]
+            return list(islice(chain.from_iterable(self.roots()), wanted))
         counts = self._top_counts.view()
         sums = [int(counts[numbers].sum()) for numbers in clauses]
         clause = sums.index(min(sums))
         if sums[clause] > _FEW:
-            found = self._reached(side, clauses, clause, 1, sums[clause])
+            found = self._reached(side, clauses, clause, wanted, sums[clause])
             if found is not None:
                 return found
-        roots = [
+        roots = dict.fromkeys(
             root
             for number in clauses[clause].tolist()
             if counts[number]
             for root in self._tops[number]
-        ]
+        )
         found_count = _check(
-            np.array(roots, dtype=np.int32), self._nodes.store.variable, side, 1, self._memory
+            np.fromiter(roots, np.int32, len(roots)),
+            self._nodes.store.variable,
+            side,
+            wanted,
+            self._memory,
         )
         return cast("list[int]", self._memory.found[:found_count].tolist())
 
@@ -249,7 +264,7 @@ class CoveringSearch:
         if clauses is None:
             return []
         if not clauses:
-            return [root for roots in self.roots() for root in roots]
+            return list(chain.from_iterable(self.roots()))
         uses = self._variables.uses()
         sums = [int(uses[numbers].sum()) for numbers in clauses]
         side = self._side(clauses, is_right=False)

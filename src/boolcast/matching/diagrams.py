@@ -19,7 +19,7 @@ import msgspec
 from boolcast.algebra.domains import ALL_EVENTS, World, worlds
 from boolcast.filters.expressions import Filter, Node
 from boolcast.matching.constraints import formula_of
-from boolcast.matching.diagram_covering import CoveringSearch, Method, Question
+from boolcast.matching.diagram_covering import Answer, CoveringSearch, Method, Question
 from boolcast.matching.diagram_matching import DiagramIndex
 from boolcast.matching.diagram_nodes import DEFAULT_NODES, FALSE, TRUE, Nodes
 from boolcast.matching.diagram_variables import Variables
@@ -147,21 +147,33 @@ class Diagrams:
         `covered_by`.
         """
         question = filter if isinstance(filter, Question) else self.question(filter)
-        answer = self._covering.answer(question, method)
-        exhausted = question.right is None or question.left is None
-        if question.right is not None:
-            always = [TRUE] if question.right else [TRUE, FALSE]
-            covering = [*(root for root in always if root in self._names), *answer.covering]
-            if covering:
-                return Covering(self._at(covering), [], exhausted, answer.diagrams, answer.nodes)
-        never = [FALSE] if question.left else [FALSE, TRUE]
-        covered = [root for root in never if root in self._names and question.left is not None]
+        found = self._named(question, self._covering.answer(question, method))
+        return msgspec.structs.replace(found, covers=[]) if found.covered_by else found
+
+    def relations(self, filter: Filter) -> Covering:
+        """All filters here that cover a filter, and all that it covers.
+
+        As `covering`, but for tables in which filters may cover each other.
+        """
+        question = self.question(filter)
+        return self._named(question, self._covering.relations(question))
+
+    def _named(self, question: Question, answer: Answer) -> Covering:
+        """The answer with the filters that are nothing but `true` or `false`, by name."""
+        right, left = question
+        # What nothing satisfies is covered by all, and what everything does covers all.
+        always = [] if right is None else [TRUE] if right else [TRUE, FALSE]
+        never = [] if left is None else [FALSE] if left else [FALSE, TRUE]
         return Covering(
-            [], self._at([*covered, *answer.covered]), exhausted, answer.diagrams, answer.nodes
+            self._at([*always, *answer.covering]),
+            self._at([*never, *answer.covered]),
+            right is None or left is None,
+            answer.diagrams,
+            answer.nodes,
         )
 
     def _at(self, roots: Sequence[int]) -> list[str]:
-        return [name for root in roots for name in self._names[root]]
+        return [name for root in roots for name in self._names.get(root, ())]
 
     def root(self, name: str) -> int | None:
         """The node of a filter; equal nodes mean equal filters. None for one outside."""
