@@ -6,9 +6,11 @@ from hypothesis import strategies as st
 
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
+from boolcast.matching.diagram_nodes import Nodes
 from boolcast.matching.diagram_order import attribute_order, statistics_of
 from boolcast.matching.diagrams import Diagrams
 from boolcast.matching.mbd import MbdEngine
+from boolcast.matching.shapes import Inner
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeUse, SubscriptionStatistics
 from tests.matching.conformance import accepting
@@ -126,6 +128,21 @@ def test_a_filter_that_would_explode_stays_outside():
     assert diagrams.covering(parse("true")).covers == ["a0 = 1 and b3 = 1"]
     diagrams.remove("large")
     assert len(diagrams) == 1
+
+
+@pytest.mark.slow
+def test_a_diagram_as_deep_as_no_stack():
+    """200,000 variables one below the other, joined from two halves."""
+    nodes = Nodes(limit=1_000_000)
+    count = 200_000
+    for variable in range(count):
+        nodes.place(variable, variable)
+    halves = [Inner(True, tuple(range(first, count, 2))) for first in (0, 1)]
+    root = nodes.build(Inner(True, (*halves, Inner(False, (0, 1)))))
+    assert root is not None
+    assert nodes.size_below([root]) == count
+    nodes.release(root)
+    assert len(nodes) == 0
 
 
 @given(st.lists(filters(small=True), min_size=1, max_size=6), st.lists(events(small=True)))

@@ -40,8 +40,9 @@ class MbdEngine:
     The `order` of attributes may be given, from the top of the diagrams, as `attribute_order`
     makes one of statistics; else it is chosen by the subscriptions that are there, and again
     whenever they are twice as many. Statistics of events say which predicates few events satisfy;
-    without them a sample of the events seen does, once it is large enough. A filter that would take more than `limit` nodes is left to the reference evaluator. Not for
-    several threads at once.
+    without them a sample of the events seen does, once it is large enough. A filter that would
+    take more than `limit` nodes is left to the reference evaluator. Not for several threads at
+    once.
     """
 
     def __init__(
