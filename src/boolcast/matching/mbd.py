@@ -107,8 +107,8 @@ class MbdEngine:
         return self.diagrams.figures()
 
     def visits(self) -> Visits:
-        """What events took since the last change, independent of the machine."""
-        return self._built().index.visits()
+        """What events took since it last indexed, independent of the machine."""
+        return (self._state or self._built()).index.visits()
 
     def _matches(self, state: "_State", events: Events) -> Iterator[pa.RecordBatch]:
         for chunk in chunks(events):

@@ -114,6 +114,6 @@ def weight(mask: int, weights: NDArray[np.float64], count: int) -> float:
     """The sum of the weights of the variables in a mask."""
     total = 0.0
     for number in range(count):
-        if mask >> np.uint64(number) & _ONE_BIT:  # type: ignore[operator]
+        if mask >> np.uint64(number) & _ONE_BIT:
             total += weights[number]
     return total

@@ -259,7 +259,7 @@ def joined(store: Store, room: Room, is_and: bool, left: int, right: int) -> int
     """
     node = settled(store, room, is_and, left, right)
     if node != OPEN:
-        return node
+        return node  # type: ignore[no-any-return]
     frames = room.frames
     top = 0
     frames[0, 0], frames[0, 1], frames[0, 2] = left, right, OPEN
@@ -287,7 +287,7 @@ def joined(store: Store, room: Room, is_and: bool, left: int, right: int) -> int
             room.keys[slot, 1], room.keys[slot, 2] = min(left, right), max(left, right)
             room.results[slot] = node
             if top == 0:
-                return node
+                return node  # type: ignore[no-any-return]
             top -= 1
         if node < 0:
             return -1
@@ -320,4 +320,4 @@ def settled(store: Store, room: Room, is_and: bool, left: int, right: int) -> in
 def slot_of(store: Store, room: Room, is_and: bool, left: int, right: int) -> int:
     """Where the result for two nodes is remembered."""
     tag = store.counts[ROUND] * 2 + is_and
-    return bucket_of(room.results, tag, min(left, right), max(left, right))
+    return bucket_of(room.results, tag, min(left, right), max(left, right))  # type: ignore[no-any-return]
