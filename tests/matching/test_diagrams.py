@@ -11,11 +11,14 @@ from boolcast.matching.diagram_order import attribute_order, statistics_of
 from boolcast.matching.diagrams import Diagrams
 from boolcast.matching.mbd import MbdEngine
 from boolcast.matching.shapes import Inner
+from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeUse, SubscriptionStatistics
+from boolcast.optimising.attribute_order import AttributeOrder
+from boolcast.optimising.merging_by_rules import MergingRules
 from tests.matching.conformance import accepting
 from tests.pipeline.statistics_oracle import use_of
-from tests.strategies import events, filters
+from tests.strategies import SMALL_NAMES, events, filters
 
 TAIL = "time = 'July 20,2004' and destination = 'Ottawa'"
 INTEGERS = Schema(attributes={"x": Attribute("number", integer=True)})
@@ -36,17 +39,32 @@ def test_p2_t1_two_subscriptions_share_all_but_the_top():
     figures = diagrams.figures()
     assert (figures.nodes, figures.variables) == (4, 4)
     assert (figures.diagrams, figures.outputs) == (1, 2)
-    assert [sorted(group) for group in diagrams.groups()] == [[s2, s1]]
     diagrams.remove(s1)
     assert diagrams.figures().nodes == 3
-    assert list(diagrams.groups()) == []
 
 
-def test_groups_share_the_attribute_at_the_top():
-    """One diagram, as the nodes below are the same, but nothing to merge (P2-B2.4)."""
-    diagrams = diagrams_of("a = 1 and z = 1", "b = 1 and z = 1", order=("a", "b", "z"))
-    assert diagrams.figures().diagrams == 1
-    assert list(diagrams.groups()) == []
+CONJUNCTIONS = st.dictionaries(
+    st.sampled_from(SMALL_NAMES), st.sampled_from(["= 1", "= 2", "< 1", "> 0"]), min_size=1
+).map(lambda parts: parse(" and ".join(f"{name} {rest}" for name, rest in parts.items())))
+
+
+@given(st.lists(CONJUNCTIONS, max_size=12))
+def test_what_may_be_merged_shares_a_diagram(several):
+    """P2-B2.4: groups by a dictionary are the outputs of one diagram with one attribute on top."""
+    order = list(SMALL_NAMES)
+    diagrams = Diagrams(order)
+    entries = {SubscriptionId(str(number)): each for number, each in enumerate(several)}
+    for name, filter in entries.items():
+        diagrams.add(name, filter)
+    by_root: dict[tuple[str, int, int], set[str]] = {}
+    store = diagrams.nodes.store
+    for name in entries:
+        root = diagrams.root(name)
+        attribute = diagrams.variables[int(store.variable[root])].attribute
+        below = int(store.low[root]), int(store.high[root])
+        by_root.setdefault((attribute, *below), set()).add(name)
+    groups = MergingRules(AttributeOrder(order)).groups(entries.items())
+    assert sorted(map(sorted, groups.values())) == sorted(map(sorted, by_root.values()))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from boolcast.matching.scan import ScanMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.attribute_order import AttributeOrder
-from boolcast.optimising.chances import Range, Uniform
+from boolcast.optimising.chances import Uniform
 from boolcast.optimising.degrees import Advertised, AllEvents, Audience
 from boolcast.optimising.merged_tables import CoveringByRemainder, TableLeft, table_left
 from boolcast.optimising.merging_by_rules import MergingRules, Threshold
@@ -127,7 +127,7 @@ def filters_of(pairs: Pairs, count: int) -> dict[SubscriptionId, Filter]:
 
 def uniform(pairs: Pairs) -> Uniform:
     """The law of the events."""
-    return Uniform({name: Range(1, size) for name, size in pairs.sizes.items()})
+    return Uniform.of_schema(pairs.schema)
 
 
 def rules_of(
