@@ -4,6 +4,7 @@ Variables are attributes that are true or not, so every assignment is an event.
 """
 
 from collections import Counter
+from collections.abc import Collection
 from itertools import product
 from math import inf
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from boolcast.filters.expressions import Filter, conjunction, disjunction
 from boolcast.filters.parsing import parse
@@ -20,6 +22,8 @@ from boolcast.matching.diagrams import Diagrams
 from boolcast.matching.kernels.diagram_cuts import MOST_IN_CUT, Cuts, choose_cuts
 from boolcast.matching.kernels.diagram_matching import mark_needed, weigh
 from boolcast.matching.kernels.diagrams import FREE, LIVE, USED
+from boolcast.matching.ranks import RankSpace
+from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.shapes import Inner
 from boolcast.model.events import Event
 
@@ -183,7 +187,9 @@ def test_codes_of_variables(order, trees, right, left):
     assert bool(found.covering) == bool(covering)
     assert found.covering or set(found.covered) == covered
     # P2-B6, diagram by diagram.
-    evaluated, below, above = 0, set(), set()
+    evaluated = 0
+    below: set[int] = set()
+    above: set[int] = set()
     for table in tables:
         if not below:
             evaluated += 1
@@ -202,13 +208,19 @@ def test_codes_of_variables(order, trees, right, left):
     assert found.diagrams == (len(tables) if first is None else first + 1) + len(tables)
 
 
-class Chosen:
+class Chosen(Selectivity):
     """Estimates that are drawn, so that nodes are reached in every way."""
 
-    def __init__(self, shares) -> None:
+    def __init__(self, shares: list[float]) -> None:
+        super().__init__({}, 0.0)
         self._shares = shares
 
-    def shares(self, attribute, space, bounds):
+    def shares(
+        self,
+        attribute: str,
+        space: RankSpace,
+        bounds: NDArray[np.int32],
+    ) -> NDArray[np.float64]:
         return np.full(len(bounds), self._shares[int(attribute[1:])])
 
 
@@ -279,8 +291,8 @@ def test_ways_to_nodes_and_cuts(order, trees, shares):
             return by_variable
         return min(by_variable, below | cut_of(int(high[node])), key=weight_of)
 
-    def weight_of(cut) -> float:
-        return sum(shares[each] for each in cut)
+    def weight_of(cut: Collection[int]) -> float:
+        return float(sum(shares[each] for each in cut))
 
     for output, root in enumerate(roots):
         chosen = set(cuts.variables[output, : cuts.sizes[output]].tolist())

@@ -38,6 +38,9 @@ from boolcast.model.events import Event
 _FEW: Final = 8
 """A set of more intervals is looked up, not searched."""
 
+_LONGER: Final = 2.0
+"""What a walk from a root is taken to cost, by one from the node at a variable."""
+
 _TESTED_SHARE: Final = 0.3
 """What a pattern or a residual is taken to let through."""
 
@@ -213,7 +216,7 @@ def _graph(nodes: Nodes, roots: Sequence[int], shares: NDArray[np.float64]) -> G
     by_high, costs = np.zeros(len(old), dtype=np.bool_), np.zeros(len(old))
     _weigh(variable, low, high, store.references[old], shares, by_high, costs)
     cuts = _no_cuts(len(old), len(shares), len(roots))
-    _choose_cuts(outputs, variable, low, high, shares, costs, cuts)
+    _choose_cuts(outputs, variable, low, high, shares, costs / _LONGER, cuts)
     with_cut = np.flatnonzero(cuts.sizes)
     without = np.flatnonzero(cuts.sizes == 0)
     is_needed = np.zeros(len(old), dtype=np.bool_)
