@@ -1,9 +1,9 @@
 """The match engine on shared decision diagrams (P2-B4), over arbitrary Boolean filters.
 
 What it is good at is what P2 made it for: filters that share predicates and differ in little,
-and one structure for matching, covering and merging. As `counting`, it indexes anew at the first
-match after a change; the diagrams themselves change in microseconds (`matching.diagrams`). And as
-`access`, it chooses by what it has seen of events: where a filter of many predicates is looked at
+and one structure for matching, covering and merging. The diagrams change in microseconds
+(`matching.diagrams`), the index for matching is made anew: for a batch after every change, for
+single events when what was added since has been asked as often as there are filters. As `access`, it chooses by what it has seen of events: where a filter of many predicates is looked at
 for one that half of all events satisfy, matching takes five times as long.
 """
 
@@ -61,20 +61,23 @@ class MbdEngine:
         self._diagrams: Diagrams = Diagrams(self._given_order or (), limit=limit)
         self._ordered_at = 0
         self._state: _State | None = None
+        self._gone: set[str] = set()
+        """What the state has and was removed since."""
+        self._looks = 0
+        """How often filters have been asked that the state does not have."""
 
     def add(self, subscription: str, filter: Filter | str) -> None:
         parsed = checked_filter(subscription, filter)
         if subscription in self._filters:
             self.remove(subscription)
         self._filters[subscription] = self._pending[subscription] = parsed
-        self._state = None
 
     def remove(self, subscription: str) -> None:
         if self._filters.pop(subscription, None) is None:
             raise UnknownSubscriptionError(subscription)
         if self._pending.pop(subscription, None) is None:
             self._diagrams.remove(subscription)
-        self._state = None
+            self._gone.add(subscription)
 
     def __len__(self) -> int:
         return len(self._filters)
@@ -82,11 +85,21 @@ class MbdEngine:
     def match(self, event: Mapping[str, object]) -> list[str]:
         converted = Event.from_python(event)
         self._sample.learn(converted)
-        state = self._built()
+        self._looks += len(self._pending) + len(self._gone)
+        state = self._state
+        if state is None or self._looks > len(self._filters) or self._could_be_informed():
+            state = self._built()
         found = chain.from_iterable(
             numbers.tolist() for numbers in state.index.matches_of_one(converted)
         )
-        return state.names.names_of([*found, *state.outside(converted)])
+        names = state.names.names_of([*found, *state.outside(converted)])
+        if self._gone:
+            names = [name for name in names if name not in self._gone]
+        return names + [
+            name
+            for name, filter in self._pending.items()
+            if is_so(cast("Node", filter), converted, True)
+        ]
 
     def match_batch(self, events: Events) -> pa.RecordBatchReader:
         check_events(events)
@@ -119,15 +132,22 @@ class MbdEngine:
 
     def _built(self) -> "_State":
         """The index, made anew after a change, and once when enough was seen to choose by."""
-        if self._state is None or (self._sample.is_full and not self._state.is_informed):
-            self._build_pending()
+        self._build_pending()
+        if self._state is None or self._gone or self._could_be_informed():
+            self._gone.clear()
             is_informed = self._given is not None or self._sample.is_full
             selectivity = self._given or self._sample.selectivity()
             self._state = _State(self._diagrams, selectivity, is_informed=is_informed)
         return self._state
 
+    def _could_be_informed(self) -> bool:
+        return self._state is not None and self._sample.is_full and not self._state.is_informed
+
     def _build_pending(self) -> None:
         """Make diagrams of what was added, or of everything in a better order."""
+        self._looks = 0
+        if self._pending:
+            self._state = None
         if self._given_order is None and len(self._filters) > 2 * self._ordered_at:
             self._ordered_at = len(self._filters)
             step = max(len(self._filters) // _SAMPLE, 1)
