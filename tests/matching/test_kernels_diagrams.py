@@ -76,6 +76,7 @@ def check_store(nodes: Nodes, outputs: list[int]) -> None:
     references.update(below for _, low, high in rows.values() for below in (low, high))
     for node in (0, 1, *alive):
         assert store.references[node] == references[node]
+    assert all(references[node] for node in alive), "what nobody refers to is freed"
     for variable in VARIABLES:
         for ends in (0, 1):
             expected = [

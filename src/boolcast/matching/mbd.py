@@ -1,10 +1,10 @@
 """The match engine on shared decision diagrams (P2-B4), over arbitrary Boolean filters.
 
 What it is good at is what P2 made it for: filters that share predicates and differ in little,
-and one structure for matching, covering and merging. The diagrams change in microseconds
+and one structure for matching and covering. The diagrams change in microseconds
 (`matching.diagrams`), the index for matching is made anew: for a batch after every change, for
-single events when what was added since has been asked as often as there are filters. As `access`, it chooses by what it has seen of events: where a filter of many predicates is looked at
-for one that half of all events satisfy, matching takes five times as long.
+single events when what was added since has been asked as often as there are filters. As `access`,
+it chooses by what it has seen of events.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
