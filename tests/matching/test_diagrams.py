@@ -245,6 +245,55 @@ def test_an_event_visits_what_may_be_true_only():
     assert visits.variables <= 2
 
 
+def test_what_events_are_like_is_learnt_from_them():
+    """All are of one kind, as no guess by the form of a predicate says, and none is dear."""
+    engine = MbdEngine()
+    for number in range(500):
+        engine.add(str(number), f"kind = 'k7' and price > {number}")
+    for number in range(50):
+        engine.add(f"kind {number}", f"kind = 'k{number}' and flag = true")
+    event = {"kind": "k7", "price": 0}
+    engine.match({"kind": "k1", "price": 1_000})
+    engine.match(event)
+    assert engine.visits().nodes > 100
+    for _ in range(300):
+        assert engine.match(event) == []
+    assert engine.visits().nodes < 10
+
+
+def test_a_filter_that_shares_nothing_is_asked_once():
+    """Its rarest predicate is in the middle of the order, so there are several nodes for it."""
+    engine = MbdEngine(order=["a", "b", "c", "d", "title", "e", "f", "g", "h"])
+    for number in range(200):
+        texts = (f"({one} = {number} or {two} < {number})" for one, two in ("ae", "bf", "cg", "dh"))
+        engine.add(str(number), f"title = {number} and {' and '.join(texts)}")
+    row = {**dict.fromkeys("abcd", 7), **dict.fromkeys("efgh", 1)}
+    for number in range(300):
+        engine.match({"title": number, **row})
+    assert engine.match({"title": 7, **row}) == ["7"]
+    visits = engine.visits()
+    assert visits.nodes <= 2
+    assert engine.match({"title": 1, **row}) == []
+
+
+def test_single_events_see_what_changed_at_once():
+    engine = MbdEngine()
+    for number in range(100):
+        engine.add(str(number), f"a = {number}")
+    assert engine.match({"a": 5}) == ["5"]
+    engine.add("new", "a = 5")
+    engine.remove("5")
+    assert engine.match({"a": 5}) == ["new"]
+    engine.add("new", "a = 6")
+    assert sorted(engine.match({"a": 6})) == ["6", "new"]
+    assert engine.match({"a": 5}) == []
+    engine.remove("new")
+    engine.add("5", "a = 7")
+    assert engine.figures().filters == 100
+    assert sorted(engine.match({"a": 7})) == ["5", "7"]
+    assert engine.match({"a": 5}) == []
+
+
 @pytest.mark.parametrize(
     "twice",
     [

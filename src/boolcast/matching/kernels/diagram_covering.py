@@ -217,10 +217,9 @@ def wanted_of(
                 value |= code & values[one] if code != _NO_BIT else _NO_BIT
             elif one == good:
                 value |= code
+            # The other way never leads to `good` at once, since all functions are monotone.
             if two > 1:
                 value |= ~code & values[two] if ~code & full != _NO_BIT else _NO_BIT
-            elif two == good:
-                value |= ~code
             values[at] = value & full
             stamps[at] = stamp
             counts[1] += 1
