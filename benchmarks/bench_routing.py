@@ -14,6 +14,7 @@ from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, BrokerId, PublicationId, SubscriptionId
 from boolcast.routing.broker import Broker
 from boolcast.routing.configuration import Configuration
+from boolcast.routing.coverings import ByProofs
 from boolcast.routing.forms import Forms
 from boolcast.routing.graph import RelationGraph
 from boolcast.routing.messages import Acknowledge, Advertise, Publish, Subscribe, Synchronised
@@ -52,7 +53,7 @@ def test_insert_into_the_relation_graph(
     rows = [forms.of(each) for each in filters()]
 
     def insert() -> int:
-        graph = RelationGraph(forms, adopts_roots=True)
+        graph = RelationGraph(ByProofs(forms), adopts_roots=True)
         for number, form in enumerate(rows):
             graph.insert(str(number), form)
         return len(graph)

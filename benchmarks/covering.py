@@ -1,17 +1,20 @@
-"""Covering for a stream of subscriptions: diagrams, the broker's candidate index, and a scan.
+"""Covering for a stream of subscriptions: diagrams, the broker's candidate index, and pairs.
 
-    python -m benchmarks.covering [--subscriptions 200000] [--set A] [--methods search,...]
+    python -m benchmarks.covering [--subscriptions 200000] [--set A] [--last 2000] [--scanned 20]
 
 Each new subscription asks what covers it and, if nothing does, removes what it covers and is
-added: the table of one neighbour, as set A or B of P2-X1 fills it. The scan compares a sample of
-the stream with 2,000 entries of the final table, and is extrapolated to half of that table, its
-mean size. `missed` are the entries left that the algebra says another one covers, of a sample, and
-coverings among filters of random shapes that the diagrams do not see. Times are processor time.
+added: the table of one neighbour, as set A or B of P2-X1 fills it. The diagrams take up the whole
+stream. The others are measured on the last of it: they are given the table that the diagrams had
+by then, and must leave the same in the end. The scan compares each of the very last with the whole
+table, in both directions; nothing is extrapolated. Then the relation graphs of brokers are filled
+from four workloads, with `covering_by` proofs and diagrams (`--graphs`). `missed` are the entries
+left that the algebra says another one covers, of a sample, and coverings among filters of random
+shapes that the diagrams do not see. Times are processor time.
 """
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
 import msgspec
@@ -19,15 +22,19 @@ import msgspec
 from boolcast.algebra import covers
 from boolcast.experiments.mbd_tables import SetName, pairs_of
 from boolcast.filters.expressions import Filter
+from boolcast.filters.parsing import parse
 from boolcast.matching.diagram_covering import Method
 from boolcast.matching.diagrams import Diagrams
 from boolcast.matching.implications import Way
 from boolcast.model.statistics import Statistics
 from boolcast.optimising.selectivities import Selectivities
 from boolcast.optimising.trees import Tree, best_pruning, prepared, pruned
-from boolcast.routing.candidates import Candidates
+from boolcast.routing.configuration import Configuration, CoveringTest
+from boolcast.routing.coverings import ByProofs
 from boolcast.routing.forms import Form, Forms
-from boolcast.workloads import PAIR_SETS, Diverse
+from boolcast.routing.graph import RelationGraph
+from boolcast.routing.policies import COVERING_TESTS
+from boolcast.workloads import PAIR_SETS, Auction, Diverse
 from boolcast.workloads.pairs import ATTRIBUTES
 
 
@@ -41,23 +48,39 @@ def drawn(name: SetName, size: int) -> list[Filter]:
     return list(pairs_of(name, size, seed=1).subscription_filters(0, size))
 
 
-def by_diagrams(filters: Sequence[Filter], method: Method, way: Way) -> tuple[float, set[str]]:
-    """Microseconds for each of the stream, and the names that are left."""
+def by_diagrams(
+    filters: Sequence[Filter], method: Method, way: Way, last: int
+) -> tuple[set[str], set[str]]:
+    """What is left before the last of the stream, and after it."""
     table = Diagrams(ATTRIBUTES, way=way)
     table.covering(filters[0], method)
-    begin = time.process_time()
+    before: set[str] = set()
     evaluations = 0
+    begin = start = time.process_time()
     for number, filter in enumerate(filters):
+        if number == len(filters) - last:
+            before = names_in(table)
+            print(f"diagrams, {method}, {way}: {each(start, number)} µs each, {len(table):,} left")
+            begin = time.process_time()
         found = table.covering(filter, method)
         evaluations += found.diagrams
         if not found.covered_by:
             for name in found.covers:
                 table.remove(name)
             table.add(str(number), filter)
-    took = (time.process_time() - begin) * 1e6 / len(filters)
-    print(f"diagrams, {method}, {way}: {took:.0f} µs each, {len(table):,} left, {evaluations:,}")
+    print(f"  the last {last:,}: {each(begin, last)} µs each; {evaluations:,} diagrams evaluated")
     print(f"  {msgspec.json.encode(table.figures()).decode()}")
-    return took, {name for names in table.outputs().values() for name in names}
+    return before, names_in(table)
+
+
+def each(begin: float, count: int) -> str:
+    """The microseconds for one, since then."""
+    return f"{(time.process_time() - begin) * 1e6 / count:,.0f}"
+
+
+def names_in(table: Diagrams) -> set[str]:
+    """All that a table holds."""
+    return {name for names in table.outputs().values() for name in names}
 
 
 class Entry(NamedTuple):
@@ -67,40 +90,69 @@ class Entry(NamedTuple):
     form: Form
 
 
-def by_candidates(filters: Sequence[Filter]) -> tuple[float, set[str]]:
-    """The same by the index of `routing`, whose candidates the algebra proves."""
-    index: Candidates[Entry] = Candidates()
+def by_candidates(filters: Sequence[Filter], before: set[str], last: int) -> set[str]:
+    """The last of the stream by the index of `routing`, whose candidates the algebra proves."""
     forms = Forms()
-    left: set[str] = set()
+    index: ByProofs[Entry] = ByProofs(forms)
+    left = set(before)
     begin = time.process_time()
-    for number, filter in enumerate(filters):
-        entry = Entry(number, forms.of(filter))
-        if any(forms.covers(other.form, entry.form) for other in index.covering(entry.form)):
+    for name in sorted(before, key=int):
+        index.add(Entry(int(name), forms.of(filters[int(name)])))
+    print(f"candidate index: {each(begin, len(before))} µs to add one unasked")
+    begin = time.process_time()
+    for number in range(len(filters) - last, len(filters)):
+        entry = Entry(number, forms.of(filters[number]))
+        if any(index.covers(other, entry) for other in index.covering(entry.form)):
             continue
         for other in index.covered(entry.form):
-            if forms.covers(entry.form, other.form):
+            if index.covers(entry, other):
                 index.remove(other)
                 left.discard(str(other.order))
         index.add(entry)
         left.add(str(number))
-    took = (time.process_time() - begin) * 1e6 / len(filters)
-    print(f"candidate index: {took:.0f} µs each, {len(left):,} left")
-    return took, left
+    print(f"  the last {last:,}: {each(begin, last)} µs each, {len(left):,} left")
+    return left
 
 
-def by_scan(filters: Sequence[Filter], left: set[str], sample: int) -> float:
-    """What a comparison with every entry, in both directions, would take for each."""
+def by_scan(filters: Sequence[Filter], left: set[str], scanned: int) -> None:
+    """What a comparison with every entry, in both directions, takes for each of the very last."""
     forms = Forms()
-    table = [forms.of(filters[int(name)]) for name in sorted(left)[:2_000]]
-    asked = [forms.of(filter) for filter in filters[:: max(len(filters) // sample, 1)]]
+    table = [forms.of(filters[int(name)]) for name in sorted(left, key=int)]
+    asked = [forms.of(filter) for filter in filters[-scanned:]]
     begin = time.process_time()
     for form in asked:
         for other in table:
             _ = forms.covers(other, form) or forms.covers(form, other)
-    pair = (time.process_time() - begin) * 1e6 / (len(asked) * len(table))
-    took = pair * len(left) / 2
-    print(f"scan: {took:,.0f} µs each, extrapolated from {pair:.1f} µs a pair")
-    return took
+    print(f"pairs: {each(begin, len(asked))} µs each of {len(asked)}, {len(table):,} entries")
+
+
+def by_graphs(size: int) -> None:
+    """Relation graphs as brokers fill them, in which the covered stay, by proofs and diagrams."""
+    workloads = {
+        "set A": drawn("A", size),
+        "groups": list(groups(size)),
+        "auction": list(Auction(seed=1).subscription_filters(0, size)),
+        "diverse": list(Diverse(seed=1).subscription_filters(0, size)),
+    }
+    for name, filters in workloads.items():
+        for kind in get_args(CoveringTest):
+            forms = Forms()
+            configuration = Configuration(covering_by=kind)
+            graph = RelationGraph(COVERING_TESTS[kind](configuration, forms), adopts_roots=True)
+            rows = [forms.of(filter) for filter in filters]
+            begin = time.process_time()
+            for number, form in enumerate(rows):
+                graph.insert(str(number), form)
+            took = each(begin, size)
+            print(f"graph of {size:,}, {name}, {kind}: {took} µs each, {len(graph.roots):,} roots")
+
+
+def groups(size: int) -> Iterator[Filter]:
+    """The workload of P4-X1, smaller: a root for each group, and ranges of one width in it."""
+    for number in range(size):
+        low = number * 7_919 % 100_000
+        text = f" and x between {low} and {low + 2_000}" if number % 500 != 250 else ""
+        yield parse(f"group = {number // 500}{text}")
 
 
 def missed(filters: Sequence[Filter], left: set[str], sample: int) -> float:
@@ -142,17 +194,21 @@ def main() -> None:
     parser.add_argument("--set", choices=list(PAIR_SETS), default="A")
     parser.add_argument("--methods", default="search")
     parser.add_argument("--way", choices=get_args(Way), default="ranges")
+    parser.add_argument("--last", type=int, default=2_000)
+    parser.add_argument("--scanned", type=int, default=20)
+    parser.add_argument("--graphs", type=int, default=2_000)
     parser.add_argument("--sample", type=int, default=5)
     parser.add_argument("--shapes", type=int, default=500)
     given = parser.parse_args()
     filters = drawn(given.set, given.subscriptions)
+    before: set[str] = set()
     left: set[str] = set()
     for method in given.methods.split(","):
-        _, left = by_diagrams(filters, method, given.way)
-    _, others = by_candidates(filters)
-    assert left == others, "both are exact for conjunctions"
-    by_scan(filters, left, given.sample)
+        before, left = by_diagrams(filters, method, given.way, given.last)
+    assert left == by_candidates(filters, before, given.last), "both are exact for conjunctions"
+    by_scan(filters, left, given.scanned)
     missed(filters, left, given.sample)
+    by_graphs(given.graphs)
     missed_of_shapes(given.shapes)
 
 

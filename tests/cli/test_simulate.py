@@ -22,6 +22,17 @@ def test_a_run_is_summed_up():
         assert word in result.output
 
 
+def test_brokers_match_with_another_engine():
+    options = (*SMALL, *FEW, "--policy", "covering_by=diagrams", "--seed", "7")
+    plain, diagrams = (run(*options, "--engine", name, "--json") for name in ("access", "mbd"))
+    assert (plain.code, diagrams.code) == (0, 0), diagrams.errors
+    (one,), (other,) = plain.json, diagrams.json
+    assert one["outcome"]["verdict"] == other["outcome"]["verdict"]
+    refused = run(*options, "--engine", "counter")
+    assert refused.code == 2
+    assert "take access, scan, counting, mbd" in refused.errors
+
+
 def test_the_same_seed_replays_the_same_trace():
     first, again = (run("simulate", "--seed", "11").output for _ in range(2))
     assert first == again

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from boolcast.experiments.mbd import FIGURES, Part, report, run, settings
 from boolcast.experiments.mbd_checks import checks
+from boolcast.experiments.mbd_events import accepted_events, judged
 from boolcast.experiments.mbd_imt import ImtFigures, ImtSetting
 from boolcast.experiments.mbd_insertion import InsertionFigures, InsertionSetting
 from boolcast.experiments.mbd_tables import (
@@ -15,6 +16,7 @@ from boolcast.experiments.mbd_tables import (
     pairs_of,
 )
 from boolcast.experiments.reproduction import keep, kept
+from boolcast.filters.parsing import parse
 
 pytestmark = pytest.mark.slow
 
@@ -100,6 +102,33 @@ def test_false_matches_are_as_many_as_expected(curves):
     assert last.false == pytest.approx(last.expected, abs=4 * last.expected**0.5)
 
 
+def test_single_mergers_are_judged_by_events_that_have_their_tail(curves):
+    for curve in curves:
+        last = curve.points[-1]
+        assert last.telling > 3
+        assert last.apart <= 1
+
+
+def test_a_wrong_imperfection_is_told():
+    pairs = pairs_of("A", 600, 1)
+    merger, constituents = parse("u0 <= 9 and l0 = 1"), [parse("u0 < 3 and l0 = 1")]
+    events = pairs.events(0, 500).to_pylist()
+    right = 7 / 33 / 100
+    for imperfection, apart in ((right, 0), (right / 2, 1), (right * 2, 1)):
+        mergers = [(merger, constituents, imperfection)]
+        assert judged(mergers, parse("true"), pairs, events) == (1, apart)
+
+
+def test_events_are_made_for_subscriptions():
+    pairs = pairs_of("A", 600, 1)
+    filters = list(pairs.subscription_filters(0, 600))
+    made = accepted_events(pairs, filters, 200)
+    assert len(made) > 150
+    for event in made.to_pylist():
+        assert any(filter.accepts(event) for filter in filters)
+        assert all(1 <= event[name] <= size for name, size in pairs.sizes.items())
+
+
 def test_checks_of_what_was_run(table, insertion, curves):
     runs = [table, insertion, *curves]
     assert {each.number for each in checks(runs)} == {1, 2, 4, 5, 6, 7, 8, 9}
@@ -133,6 +162,12 @@ def test_checks_can_fail(table, insertion, curves):
     assert 8 in failed([plain, replace(told, points=more)])
     wrong = [replace(point, false=10_000) for point in plain.points]
     assert 7 in failed([replace(plain, points=wrong)])
+    apart = [replace(point, apart=point.telling) for point in plain.points]
+    assert 7 in failed([replace(plain, points=apart)])
+    silent = [replace(point, telling=0) for point in plain.points]
+    assert 7 in failed([replace(plain, points=silent)])
+    unasked = [replace(each, proven=0) for each in table.methods]
+    assert 9 in failed([replace(table, methods=unasked)])
 
 
 def test_orders_are_compared_once_there_are_five(table):

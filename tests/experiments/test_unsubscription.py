@@ -24,6 +24,7 @@ from boolcast.experiments.unsubscription_workload import Groups, Load
 from boolcast.model.events import Event
 from boolcast.model.identifiers import ClientId, PublicationId
 from boolcast.routing.broker import Broker
+from boolcast.routing.coverings import ByProofs
 from boolcast.routing.effects import Deliver, Effect
 from boolcast.routing.forms import Forms
 from boolcast.routing.graph import RelationGraph
@@ -77,7 +78,7 @@ def test_as_many_children_as_said_accept_an_event(degree, matching):
 def test_the_covering_degree_is_that_of_the_load():
     groups = Groups(SMALL, seed=2)
     forms = Forms()
-    graph = RelationGraph(forms, adopts_roots=True)
+    graph = RelationGraph(ByProofs(forms), adopts_roots=True)
     for number in groups.order:
         graph.insert(str(number), forms.of(groups.filter_of(number)))
     assert sorted(graph.forwarded()) == ["0", "1", "2", "3"]

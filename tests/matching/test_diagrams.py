@@ -6,14 +6,19 @@ from hypothesis import strategies as st
 
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
+from boolcast.matching.diagram_nodes import Nodes
 from boolcast.matching.diagram_order import attribute_order, statistics_of
 from boolcast.matching.diagrams import Diagrams
 from boolcast.matching.mbd import MbdEngine
+from boolcast.matching.shapes import Inner
+from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeUse, SubscriptionStatistics
+from boolcast.optimising.attribute_order import AttributeOrder
+from boolcast.optimising.merging_by_rules import MergingRules
 from tests.matching.conformance import accepting
 from tests.pipeline.statistics_oracle import use_of
-from tests.strategies import events, filters
+from tests.strategies import SMALL_NAMES, events, filters
 
 TAIL = "time = 'July 20,2004' and destination = 'Ottawa'"
 INTEGERS = Schema(attributes={"x": Attribute("number", integer=True)})
@@ -34,17 +39,32 @@ def test_p2_t1_two_subscriptions_share_all_but_the_top():
     figures = diagrams.figures()
     assert (figures.nodes, figures.variables) == (4, 4)
     assert (figures.diagrams, figures.outputs) == (1, 2)
-    assert [sorted(group) for group in diagrams.groups()] == [[s2, s1]]
     diagrams.remove(s1)
     assert diagrams.figures().nodes == 3
-    assert list(diagrams.groups()) == []
 
 
-def test_groups_share_the_attribute_at_the_top():
-    """One diagram, as the nodes below are the same, but nothing to merge (P2-B2.4)."""
-    diagrams = diagrams_of("a = 1 and z = 1", "b = 1 and z = 1", order=("a", "b", "z"))
-    assert diagrams.figures().diagrams == 1
-    assert list(diagrams.groups()) == []
+CONJUNCTIONS = st.dictionaries(
+    st.sampled_from(SMALL_NAMES), st.sampled_from(["= 1", "= 2", "< 1", "> 0"]), min_size=1
+).map(lambda parts: parse(" and ".join(f"{name} {rest}" for name, rest in parts.items())))
+
+
+@given(st.lists(CONJUNCTIONS, max_size=12))
+def test_what_may_be_merged_shares_a_diagram(several):
+    """P2-B2.4: groups by a dictionary are the outputs of one diagram with one attribute on top."""
+    order = list(SMALL_NAMES)
+    diagrams = Diagrams(order)
+    entries = {SubscriptionId(str(number)): each for number, each in enumerate(several)}
+    for name, filter in entries.items():
+        diagrams.add(name, filter)
+    by_root: dict[tuple[str, int, int], set[str]] = {}
+    store = diagrams.nodes.store
+    for name in entries:
+        root = diagrams.root(name)
+        attribute = diagrams.variables[int(store.variable[root])].attribute
+        below = int(store.low[root]), int(store.high[root])
+        by_root.setdefault((attribute, *below), set()).add(name)
+    groups = MergingRules(AttributeOrder(order)).groups(entries.items())
+    assert sorted(map(sorted, groups.values())) == sorted(map(sorted, by_root.values()))
 
 
 @pytest.mark.parametrize(
@@ -128,6 +148,21 @@ def test_a_filter_that_would_explode_stays_outside():
     assert len(diagrams) == 1
 
 
+@pytest.mark.slow
+def test_a_diagram_as_deep_as_no_stack():
+    """200,000 variables one below the other, joined from two halves."""
+    nodes = Nodes(limit=1_000_000)
+    count = 200_000
+    for variable in range(count):
+        nodes.place(variable, variable)
+    halves = [Inner(True, tuple(range(first, count, 2))) for first in (0, 1)]
+    root = nodes.build(Inner(True, (*halves, Inner(False, (0, 1)))))
+    assert root is not None
+    assert nodes.size_below([root]) == count
+    nodes.release(root)
+    assert len(nodes) == 0
+
+
 @given(st.lists(filters(small=True), min_size=1, max_size=6), st.lists(events(small=True)))
 def test_outside_filters_match_all_the_same(several, some):
     """With room for two nodes, most filters are outside."""
@@ -208,6 +243,55 @@ def test_an_event_visits_what_may_be_true_only():
     visits = engine.visits()
     assert visits.nodes <= 4
     assert visits.variables <= 2
+
+
+def test_what_events_are_like_is_learnt_from_them():
+    """All are of one kind, as no guess by the form of a predicate says, and none is dear."""
+    engine = MbdEngine()
+    for number in range(500):
+        engine.add(str(number), f"kind = 'k7' and price > {number}")
+    for number in range(50):
+        engine.add(f"kind {number}", f"kind = 'k{number}' and flag = true")
+    event = {"kind": "k7", "price": 0}
+    engine.match({"kind": "k1", "price": 1_000})
+    engine.match(event)
+    assert engine.visits().nodes > 100
+    for _ in range(300):
+        assert engine.match(event) == []
+    assert engine.visits().nodes < 10
+
+
+def test_a_filter_that_shares_nothing_is_asked_once():
+    """Its rarest predicate is in the middle of the order, so there are several nodes for it."""
+    engine = MbdEngine(order=["a", "b", "c", "d", "title", "e", "f", "g", "h"])
+    for number in range(200):
+        texts = (f"({one} = {number} or {two} < {number})" for one, two in ("ae", "bf", "cg", "dh"))
+        engine.add(str(number), f"title = {number} and {' and '.join(texts)}")
+    row = {**dict.fromkeys("abcd", 7), **dict.fromkeys("efgh", 1)}
+    for number in range(300):
+        engine.match({"title": number, **row})
+    assert engine.match({"title": 7, **row}) == ["7"]
+    visits = engine.visits()
+    assert visits.nodes <= 2
+    assert engine.match({"title": 1, **row}) == []
+
+
+def test_single_events_see_what_changed_at_once():
+    engine = MbdEngine()
+    for number in range(100):
+        engine.add(str(number), f"a = {number}")
+    assert engine.match({"a": 5}) == ["5"]
+    engine.add("new", "a = 5")
+    engine.remove("5")
+    assert engine.match({"a": 5}) == ["new"]
+    engine.add("new", "a = 6")
+    assert sorted(engine.match({"a": 6})) == ["6", "new"]
+    assert engine.match({"a": 5}) == []
+    engine.remove("new")
+    engine.add("5", "a = 7")
+    assert engine.figures().filters == 100
+    assert sorted(engine.match({"a": 7})) == ["5", "7"]
+    assert engine.match({"a": 5}) == []
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from boolcast.algebra.domains import ALL_EVENTS
 from boolcast.filters.expressions import Leaf
 from boolcast.filters.parsing import parse
+from boolcast.matching import implications
 from boolcast.matching.constraints import Constraint, constraint_of
 from boolcast.matching.implications import WAYS, DependencyCache, Way
 from tests.strategies import predicates
@@ -70,6 +71,20 @@ def test_three_ways_agree(leaves, asked, data):
         for ask in ("implied", "implying"):
             first, *others = (sorted(getattr(way, ask)(constraint, own)) for way in ways)
             assert all(other == first for other in others)
+
+
+def test_few_answers_are_kept(monkeypatch):
+    monkeypatch.setattr(implications, "_ANSWERS", 3)
+    ranges, compared = implications.Ranges(), implications.Comparisons()
+    asked = [of(f"a < {bound}") for bound in range(10)]
+    for number, constraint in enumerate(asked):
+        ranges.add(number, constraint)
+        compared.add(number, constraint)
+    for constraint in asked + asked:
+        found = ranges.implied(constraint, None)
+        assert sorted(found) == sorted(compared.implied(constraint, None))
+    (sets,) = ranges._attributes.values()
+    assert len(sets._answers) <= 3
 
 
 numbers = st.sampled_from(["<", "<=", ">", ">=", "=", "!="]).flatmap(

@@ -134,6 +134,22 @@ def test_uniform_values_of_a_schema():
     assert of("open = 'x'") == 1.0
 
 
+@pytest.mark.parametrize("integer", [True, False])
+def test_a_range_of_one_number(integer):
+    only = Attribute("number", integer=integer, minimum=3, maximum=3)
+    chances = Uniform.of_schema(Schema({"x": only}))
+    for text, share in {"x = 3": 1.0, "x < 3": 0.0, "x >= 3": 1.0, "x != 3": 0.0}.items():
+        assert chances.of_values("x", meaning(read(text)).inside.cuts) == share
+
+
+def test_whole_numbers_between_fractional_bounds():
+    """From 0.5 to 4.5 these are 1, 2, 3 and 4."""
+    between = Attribute("number", integer=True, minimum=0.5, maximum=4.5)
+    chances = Uniform.of_schema(Schema({"x": between}))
+    for text, share in {"x < 2": 0.25, "x <= 4": 1.0, "x > 4": 0.0, "x >= 1.5": 0.75}.items():
+        assert chances.of_values("x", meaning(read(text)).inside.cuts) == share
+
+
 def measured(text: str, statistics: Statistics) -> float:
     leaf = read(text)
     chances = Measured(Selectivities(statistics))

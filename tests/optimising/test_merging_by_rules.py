@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from boolcast.algebra import covers, equivalent
 from boolcast.filters.expressions import Comparison, Filter, IsNull, Node, conjunction, disjunction
 from boolcast.filters.parsing import parse
+from boolcast.matching.diagrams import Diagrams
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.optimising.attribute_order import AttributeOrder
@@ -51,6 +52,9 @@ def test_a_perfect_merger():
     assert str(found.filter) == f"price <= 150 and {TRIP}"
     assert sorted(found.entries) == ["s0", "s1"]
     assert (found.imperfection, found.operations) == (0.0, 1)
+    diagrams = Diagrams()
+    diagrams.add("merger", found.filter)
+    assert diagrams.figures().nodes == 3
 
 
 def test_an_imperfect_merger_of_several():

@@ -11,6 +11,7 @@ from boolcast.routing.configuration import Configuration
 from boolcast.routing.merging import MOMENTS
 from boolcast.routing.policies import (
     COVERING,
+    COVERING_TESTS,
     ENGINES,
     MERGING,
     OVERLAPS,
@@ -29,6 +30,7 @@ from boolcast.routing.policies import (
         ({"covering": "none", "unsubscription": "incremental-packing"}, "P4-B6"),
         ({"propagation": "flood", "unsubscription": "incremental"}, "P4-B5"),
         ({"propagation": "flood", "advertisement_covering": "active"}, "P2-B9"),
+        ({"covering": "none", "covering_by": "diagrams"}, "P2-B5"),
         ({"threshold": 1.5}, "P4-B5"),
         ({"memory_target": 100}, "P1-B7"),
         ({"false_positive_budget": 0.1}, "P1-B7"),
@@ -79,6 +81,7 @@ def test_an_excluded_combination_names_its_rule(policy: dict[str, Any], rule: st
     [
         (configuration.Propagation, PROPAGATION),
         (configuration.Covering, COVERING),
+        (configuration.CoveringTest, COVERING_TESTS),
         (configuration.OverlapTest, OVERLAPS),
         (configuration.Unsubscription, UNSUBSCRIPTION),
         (configuration.Rewriting, REWRITING),

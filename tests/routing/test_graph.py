@@ -1,6 +1,6 @@
 """The relation graph of one link: P4's algorithm 1, its examples and properties 4 to 6."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from boolcast.algebra import covers
 from boolcast.filters.parsing import parse
+from boolcast.routing.configuration import Configuration, CoveringTest
 from boolcast.routing.forms import Forms
 from boolcast.routing.graph import Change, Node, RelationGraph
+from boolcast.routing.policies import COVERING_TESTS
 
 
 def interval(low: int, high: int) -> str:
@@ -19,9 +21,10 @@ def interval(low: int, high: int) -> str:
 class Drawn:
     """A graph that is built from texts, each the name of its own filter."""
 
-    def __init__(self, *, adopts_roots: bool = True) -> None:
+    def __init__(self, *, adopts_roots: bool = True, by: CoveringTest = "proofs") -> None:
         self.forms = Forms()
-        self.graph = RelationGraph(self.forms, adopts_roots=adopts_roots)
+        coverings = COVERING_TESTS[by](Configuration(), self.forms)
+        self.graph = RelationGraph(coverings, adopts_roots=adopts_roots)
 
     def insert(self, text: str, name: str | None = None) -> Change:
         return self.graph.insert(name or text, self.forms.of(parse(text)))
@@ -144,11 +147,12 @@ FILTERS = st.one_of(
 STEPS = st.lists(st.tuples(st.booleans(), FILTERS, st.integers(0, 30)), max_size=40)
 
 
+@pytest.mark.parametrize("by", get_args(CoveringTest))
 @pytest.mark.parametrize("adopts_roots", [True, False])
 @given(steps=STEPS)
-def test_properties_4_to_6(adopts_roots, steps):
+def test_properties_4_to_6(adopts_roots, by, steps):
     """The changes told to a neighbour always add up to the roots, and those cover everything."""
-    drawn = Drawn(adopts_roots=adopts_roots)
+    drawn = Drawn(adopts_roots=adopts_roots, by=by)
     graph = drawn.graph
     told: list[str] = []
     for number, (inserting, text, choice) in enumerate(steps):

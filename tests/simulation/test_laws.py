@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from boolcast.model.identifiers import PublicationId
 from boolcast.routing.broker import Broker
-from boolcast.routing.configuration import Configuration
+from boolcast.routing.configuration import Configuration, EngineName
 from boolcast.routing.effects import Complain, Deliver, Effect
 from boolcast.routing.stimuli import Stimulus
 from boolcast.simulation.checker import Subscriber
@@ -76,10 +76,11 @@ def differences(one: Played, other: Played) -> tuple[int, set[tuple[Subscriber, 
     return len(pairs), pairs & (one.deliveries.seen ^ other.deliveries.seen)
 
 
-def check(seed: int, policy: str = "random") -> int:
+def check(seed: int, policy: str = "random", engine: EngineName = "scan") -> int:
     """Laws 1 and 2 for a seed: how many pairs were compared with plain flooding."""
-    plan = Plan(seed=seed, engine="scan", policy=policy)
-    chosen, flooding = Played(plan, validates=True), Played(replace(plan, policy="flood"))
+    plan = Plan(seed=seed, engine=engine, policy=policy)
+    flood = replace(plan, policy="flood", engine="scan")
+    chosen, flooding = Played(plan, validates=True), Played(flood)
     compared, different = differences(chosen, flooding)
     assert not different, (seed, chosen.outcome.policy, sorted(different)[:5])
     assert chosen.outcome.is_right, (seed, chosen.outcome.policy, chosen.outcome.problems())
@@ -92,6 +93,13 @@ def test_a_random_network_delivers_what_flooding_does(start):
     """On pairs that are settled under both, whatever the policy and the faults."""
     compared = sum(map(check, range(start, start + CHUNK)))
     assert compared > 40 * CHUNK, "most of what is published must be held against something"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["random", "covering_by=diagrams", "merging=perfect"])
+def test_decision_diagrams_match_and_cover(policy):
+    """P2 in one broker: its engine, and what its diagrams find covered, with faults."""
+    assert sum(check(seed, policy, "mbd") for seed in range(8)) > 40 * 8
 
 
 @pytest.mark.long
@@ -156,7 +164,9 @@ def test_simpler_entries_with_every_kind_of_covering(number):
             chosen[each.propagation, each.covering, each.unsubscription] = each
     # What is advertised is not known everywhere under flooding.
     asked = fields["advertisement_rewriting"], fields["imperfection_of"]
-    assert len(chosen) == (14 if asked == ("none", "events") else 9)
+    # Without advertisements to be covered there is nothing for diagrams where covering is none.
+    by_diagrams = fields["covering_by"] == "diagrams"
+    assert len(chosen) == (14 - by_diagrams if asked == ("none", "events") else 9)
     # Some of them; all are for `test_every_legal_combination`.
     some = list(chosen.values())[number % 5 :: 5]
     compared = [check(number + 60 * row, written(each)) for row, each in enumerate(some)]

@@ -1,7 +1,7 @@
 """`boolcast simulate`: a network of brokers in virtual time."""
 
 import re
-from typing import Annotated
+from typing import Annotated, cast, get_args
 
 import typer
 
@@ -9,6 +9,7 @@ from boolcast.cli.exit_codes import ExitCode
 from boolcast.cli.extras import check_matplotlib
 from boolcast.cli.options import AsJson
 from boolcast.errors import UsageError
+from boolcast.routing.configuration import EngineName
 
 
 def simulate(  # noqa: PLR0913, PLR0917 - an option each
@@ -39,6 +40,15 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
             "covering=lazy,unsubscription=packing.",
         ),
     ] = "random",
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            "-e",
+            metavar="NAME",
+            help="The brokers' match engine: access, scan, counting or mbd (decision diagrams).",
+        ),
+    ] = "access",
     faults: Annotated[
         str,
         typer.Option(
@@ -124,6 +134,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
         topology=topology,
         workload=workload,
         policy=policy,
+        engine=_engine(engine),
         faults=faults,
         load=Load(
             subscriptions=subscriptions,
@@ -141,6 +152,12 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
             raise UsageError("--output and --plot show one run: give --seed rather than --seeds")
         is_right = simulate_report.show_many(plan, _range(seeds), cores=cores, as_json=as_json)
     raise typer.Exit(ExitCode.FINE if is_right else ExitCode.RESERVATIONS)
+
+
+def _engine(name: str) -> EngineName:
+    if name not in get_args(EngineName):
+        raise UsageError(f"there is no engine {name!r}: take {', '.join(get_args(EngineName))}")
+    return cast("EngineName", name)
 
 
 def _range(text: str) -> range:

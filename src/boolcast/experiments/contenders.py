@@ -73,6 +73,8 @@ def settle(engine: Engine) -> None:
     """Let the engine put to use what it learned from the events so far."""
     if isinstance(engine, Matcher):
         engine.merge()
+    elif isinstance(engine, MbdEngine):
+        engine.index()
 
 
 def footprint(engine: Engine) -> Footprint:

@@ -1,14 +1,21 @@
 """How much a table shrinks the more imperfect mergers may be, and what that costs (P2-X5)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from math import sqrt
 from typing import Final, cast
 
 import msgspec
 import pyarrow as pa
 
-from boolcast.experiments.mbd_tables import LEARNT, SetName, filters_of, pairs_of, rules_of
+from boolcast.experiments.mbd_events import accepted_events, judged
+from boolcast.experiments.mbd_tables import (
+    LEARNT,
+    PROVEN,
+    SetName,
+    filters_of,
+    pairs_of,
+    rules_of,
+)
 from boolcast.filters.expressions import Filter, Node, disjunction
 from boolcast.matching.mbd import MbdEngine
 from boolcast.model.events import Event
@@ -21,9 +28,9 @@ THRESHOLDS: Final = (0.0, 1e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 0.001, 0.01, 0.1, 
 """Tails of two or three equalities keep every merger's IMT far below the paper's 0.1."""
 
 ADVERTISEMENTS: Final = 20
-_ERRORS: Final = 3.0
-_EXPECTED: Final = 5.0
-"""From so many expected false positives on a measured rate says something of a single merger."""
+_JUDGED: Final = 200
+_JUDGED_EVENTS: Final = 1_000
+"""So many mergers are held against so many events each."""
 
 Found = Mapping[str, set[int]]
 """The numbers of the events that each entry accepts."""
@@ -55,8 +62,10 @@ class ImtPoint(msgspec.Struct, frozen=True, kw_only=True):
 
     Of all events `passing` pass, `in_vain` of these for no subscription. `false` are the matches
     of mergers without that of a constituent, `expected` what their imperfections say of them.
-    Of the mergers, `telling` expect enough to be judged one by one, and `apart` of these are
-    more than three standard errors from what was expected.
+    Of some mergers of the last threshold, `telling` expect enough to be judged one by one, with
+    events made for each, and `apart` of these are more than three standard errors from what was
+    expected. Beside events drawn at random, `missed` counts those of `proven` that do not pass,
+    each of which a subscription accepts by the reference evaluator.
     """
 
     threshold: float
@@ -70,6 +79,7 @@ class ImtPoint(msgspec.Struct, frozen=True, kw_only=True):
     expected: float
     telling: int
     apart: int
+    proven: int = 0
 
     @property
     def share_in_vain(self) -> float:
@@ -101,14 +111,35 @@ def imt_figures(setting: ImtSetting) -> ImtFigures:
     uncovered = table_left(filters, covering=covering)
     originals = _matches(uncovered.entries, order, events)
     accepted = set().union(*originals.values())
+    certain = accepted_events(pairs, list(filters.values()), PROVEN)
     points: list[ImtPoint] = []
+    table = uncovered
     for threshold in THRESHOLDS:
         known = advertisements if setting.advertised else []
         rules = rules_of(pairs, order, threshold, known)
         table = table_left(uncovered.entries, covering=covering, rules=rules)
         found = _matches(table.entries, order, events)
-        points.append(_point(threshold, table, found, originals, accepted, len(events)))
+        point = _point(threshold, table, found, originals, accepted, len(events))
+        passing = set().union(*_matches(table.entries, order, certain).values())
+        missed = point.missed + len(certain) - len(passing)
+        points.append(msgspec.structs.replace(point, missed=missed, proven=len(certain)))
+    drawn = pairs.events(setting.events, _JUDGED_EVENTS).to_pylist()
+    telling, apart = judged(_some(table, uncovered.entries), advertised, pairs, drawn)
+    points[-1] = msgspec.structs.replace(points[-1], telling=telling, apart=apart)
     return ImtFigures(setting=setting, points=points)
+
+
+def _some(
+    table: TableLeft, filters: Mapping[SubscriptionId, Filter]
+) -> Iterator[tuple[Filter, list[Filter], float]]:
+    """Some imperfect mergers of a table, with their constituents and imperfections."""
+    imperfect = [
+        each
+        for name, each in table.mergers.items()
+        if name in table.entries and each.imperfection > 0.0
+    ]
+    for each in imperfect[:: max(len(imperfect) // _JUDGED, 1)]:
+        yield each.filter, [filters[name] for name in each.entries], each.imperfection
 
 
 def _published(events: pa.Table, advertised: Filter) -> pa.Table:
@@ -141,18 +172,14 @@ def _point(
 ) -> ImtPoint:
     none: set[int] = set()
     passing = none.union(*found.values())
-    false, expected, telling, apart = 0, 0.0, 0, 0
+    false, expected = 0, 0.0
     for name, merged in table.mergers.items():
         if name not in table.entries:
             continue
         own = none.union(*(originals.get(each, none) for each in merged.entries))
         measured = len(found.get(str(name), none) - own)
-        mean = merged.imperfection * events
         false += measured
-        expected += mean
-        if mean >= _EXPECTED:
-            telling += 1
-            apart += abs(measured - mean) > _ERRORS * sqrt(mean * (1 - merged.imperfection))
+        expected += merged.imperfection * events
     return ImtPoint(
         threshold=threshold,
         entries=len(table),
@@ -163,6 +190,6 @@ def _point(
         matches=sum(map(len, found.values())),
         false=false,
         expected=expected,
-        telling=telling,
-        apart=apart,
+        telling=0,
+        apart=0,
     )

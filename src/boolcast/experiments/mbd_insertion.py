@@ -14,7 +14,8 @@ import msgspec
 
 from boolcast.experiments.mbd_tables import LEARNT, SetName, filters_of, pairs_of
 from boolcast.filters.expressions import Filter
-from boolcast.matching.diagram_covering import Method, Question
+from boolcast.matching.diagram_covering import Method
+from boolcast.matching.diagram_questions import Question
 from boolcast.matching.diagrams import Diagrams
 from boolcast.matching.implications import WAYS, Way
 from boolcast.model.identifiers import SubscriptionId

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from boolcast.experiments.mbd_events import accepted_events
 from boolcast.filters.evaluation import is_so
 from boolcast.filters.expressions import And, Filter, Node
 from boolcast.matching.mbd import MbdEngine
@@ -22,7 +23,7 @@ from boolcast.matching.scan import ScanMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.attribute_order import AttributeOrder
-from boolcast.optimising.chances import Range, Uniform
+from boolcast.optimising.chances import Uniform
 from boolcast.optimising.degrees import Advertised, AllEvents, Audience
 from boolcast.optimising.merged_tables import CoveringByRemainder, TableLeft, table_left
 from boolcast.optimising.merging_by_rules import MergingRules, Threshold
@@ -37,6 +38,9 @@ UNLIMITED: Final = 1.0
 
 FULL: Final = 200_000
 """The subscriptions for which a set has its number of pairs."""
+
+PROVEN: Final = 5_000
+"""So many events are made that a subscription accepts."""
 
 _SCANNED: Final = 3
 LEARNT: Final = 4_096
@@ -72,7 +76,9 @@ class MethodFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     `visited` and `scanned` are predicates and nodes that an event makes the diagrams and the scan
     look at. `missed` are events that a subscription accepts and no entry, `passing` those that
-    the table lets pass, and `in_vain` those of them that no subscription accepts.
+    the table lets pass, and `in_vain` those of them that no subscription accepts. `proven` are
+    events made so that a subscription accepts each by the reference evaluator; `missed` counts
+    those of them as well.
     """
 
     method: Method
@@ -87,6 +93,7 @@ class MethodFigures(msgspec.Struct, frozen=True, kw_only=True):
     passing: int = 0
     in_vain: int = 0
     missed: int = 0
+    proven: int = 0
 
     @property
     def whole(self) -> int:
@@ -120,7 +127,7 @@ def filters_of(pairs: Pairs, count: int) -> dict[SubscriptionId, Filter]:
 
 def uniform(pairs: Pairs) -> Uniform:
     """The law of the events."""
-    return Uniform({name: Range(1, size) for name, size in pairs.sizes.items()})
+    return Uniform.of_schema(pairs.schema)
 
 
 def rules_of(
@@ -161,6 +168,7 @@ def table_figures(setting: TableSetting) -> TableFigures:
         draw = np.random.default_rng([setting.seed, setting.shuffle])
         order = tuple(draw.permutation(list(ATTRIBUTES)).tolist())
     events = pairs.events(0, setting.events)
+    certain = accepted_events(pairs, list(filters.values()), PROVEN)
     accepted: set[int] | None = None
     found: list[MethodFigures] = []
     for method, table in tables(filters, pairs, order):
@@ -179,6 +187,10 @@ def table_figures(setting: TableSetting) -> TableFigures:
             passing = _passing(engine, events)
             accepted = passing if accepted is None else accepted
             figures = _routed(figures, engine, table.entries, events, passing, accepted)
+            lost = len(certain) - len(_passing(engine, certain))
+            figures = msgspec.structs.replace(
+                figures, missed=figures.missed + lost, proven=len(certain)
+            )
         found.append(figures)
     return TableFigures(setting=setting, methods=found)
 
@@ -191,6 +203,7 @@ def _routed(
     passing: set[int],
     accepted: set[int],
 ) -> MethodFigures:
+    engine.index()
     start = process_time()
     _passing(engine, events)
     taken = process_time() - start

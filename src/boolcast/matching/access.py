@@ -26,7 +26,8 @@ from boolcast.matching import merging
 from boolcast.matching.bulk import REJECTS, Loader
 from boolcast.matching.catalog import catalog_of, live_segments
 from boolcast.matching.encoding import encode_event
-from boolcast.matching.inputs import Chunk, chunks
+from boolcast.matching.event_sample import EventSample
+from boolcast.matching.inputs import chunks
 from boolcast.matching.live import ALIVE, Entry, LiveSegment
 from boolcast.matching.numbering import check_events
 from boolcast.matching.protocol import MATCHES, Events
@@ -48,9 +49,6 @@ PENDING_LIMIT: Final = 1_024
 
 _PENDING_PATIENCE: Final = 8_192
 """After so many looks at pending subscriptions they are worth a segment."""
-
-_SAMPLE: Final = 256
-"""How many events are remembered for the choice of cuts."""
 
 
 class _State(NamedTuple):
@@ -97,8 +95,7 @@ class Matcher:
         self._known: Sequences | None = None
         self._next_sequence = 0
         self._looks = 0
-        self._sample: list[Event] = []
-        self._learned = 0
+        self._sample = EventSample()
         self._seen = 0
         self._candidates = 0
         self._matches = 0
@@ -211,8 +208,8 @@ class Matcher:
         """The subscriptions that accept the event. Raises EventError if it is malformed."""
         converted = Event.from_python(event)
         state = self._state
-        if self._seen < _SAMPLE or self._seen % 64 == 0:
-            self._learn(converted)
+        if not self._sample.is_full or self._seen % 64 == 0:
+            self._sample.learn(converted)
         self._seen += 1
         found: list[str] = []
         for live in state.segments:
@@ -250,7 +247,8 @@ class Matcher:
 
     def _matched(self, state: _State, events: Events) -> Iterator[pa.RecordBatch]:
         for chunk in chunks(events):
-            self._learn_from(chunk)
+            self._seen += len(chunk.numbers)
+            self._sample.learn_from(chunk)
             for live in state.segments:
                 encoded = chunk.columns.encode(live.spaces, live.segment.text_columns)
                 for hits in search(live, encoded, state.version):
@@ -267,26 +265,10 @@ class Matcher:
                         numbers = pa.array(chunk.numbers[rows])
                         yield pa.record_batch([numbers, subscription], schema=MATCHES)
 
-    def _learn(self, event: Event) -> None:
-        """Remember an event; of more than fit, the oldest is forgotten."""
-        if len(self._sample) < _SAMPLE:
-            self._sample.append(event)
-        else:
-            self._sample[self._learned % _SAMPLE] = event
-        self._learned += 1
-
-    def _learn_from(self, chunk: Chunk) -> None:
-        """Remember a few events of a chunk, more of the first one."""
-        rows = len(chunk.numbers)
-        self._seen += rows
-        wanted = _SAMPLE if len(self._sample) < _SAMPLE else 8
-        for row in range(0, rows, max(rows // wanted, 1)):
-            self._learn(chunk.event(row))
-
     def _selectivity(self) -> Selectivity:
         if self._given is not None:
             return self._given
-        return Selectivity.from_events(list(self._sample))
+        return self._sample.selectivity()
 
     def _flush(self) -> None:
         """Make the pending subscriptions a segment. The lock is held."""

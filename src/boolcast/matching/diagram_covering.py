@@ -1,6 +1,6 @@
 """Covering by diagrams: which outputs cover a new filter, and which does it cover (P2-B5, B6)?
 
-A new filter N gives each variable codes (the *predicate phase*), then diagrams are evaluated
+A new filter N gives each variable codes (`diagram_questions`), then diagrams are evaluated
 under them (`kernels.diagram_covering`). Sound for every shape of filter:
 
 - o covers N if o is true when the variables that a conjunction of N's disjunctive form implies
@@ -13,49 +13,36 @@ form for the second question too; the conjunctive one says yes whenever that doe
 """
 
 from collections.abc import Callable, Iterable
+from itertools import chain, islice
 from typing import Final, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.algebra.domains import World
-from boolcast.algebra.normal_forms import to_cnf, to_dnf
-from boolcast.filters.expressions import Filter, Node, conjunction, disjunction
-from boolcast.matching.constraints import Constraint, Formula, Junction, formula_of
 from boolcast.matching.diagram_nodes import FALSE, TRUE, Nodes
+from boolcast.matching.diagram_questions import Question
 from boolcast.matching.diagram_variables import Variables
 from boolcast.matching.growing import Growing
-from boolcast.matching.implications import WAYS, Implications, Numbers, Way
+from boolcast.matching.implications import Numbers
 from boolcast.matching.kernels.diagram_covering import (
     Memory,
     Outputs,
     Side,
     check,
-    evaluate_diagrams,
+    one_pass,
+    pass_over,
     reach,
 )
 
 Method = Literal["search", "one pass", "two passes"]
-
-_CLAUSES: Final = 64
-"""So many clauses have codes."""
 
 _FEW: Final = 32
 """So many outputs are checked one by one before anything else is tried."""
 
 _check = cast("Callable[..., int]", check)
 _reach = cast("Callable[..., int]", reach)
-_evaluate_diagrams = cast("Callable[..., tuple[int, int]]", evaluate_diagrams)
-
-
-_VACUOUS: Final[list[Constraint]] = []
-
-
-class Question(NamedTuple):
-    """The codes of a filter: coded variables by clause; None where there are too many clauses."""
-
-    right: list[Numbers] | None
-    left: list[Numbers] | None
+_one_pass = cast("Callable[..., tuple[int, int]]", one_pass)
+_pass_over = cast("Callable[..., int]", pass_over)
 
 
 class Answer(NamedTuple):
@@ -68,13 +55,11 @@ class Answer(NamedTuple):
 
 
 class CoveringSearch:
-    """Keeps what the questions need as variables and outputs come and go."""
+    """Keeps what answers need as variables and outputs come and go."""
 
-    def __init__(self, nodes: Nodes, variables: Variables, world: World, way: Way) -> None:
+    def __init__(self, nodes: Nodes, variables: Variables) -> None:
         self._nodes = nodes
         self._variables = variables
-        self._world = world
-        self.implications: Implications = WAYS[way]()
         self._tops: dict[int, dict[int, None]] = {}
         """For each variable the roots that are false unless it, or another such, is true."""
         self._top_counts = Growing(np.int64)
@@ -88,18 +73,12 @@ class CoveringSearch:
         self._stamp = 0
 
     def add_variables(self, numbers: Iterable[int]) -> None:
-        """Take up variables that are new."""
+        """Make room for variables that are new."""
         for number in numbers:
-            self.implications.add(number, self._variables[number])
             while number >= len(self._top_counts):
                 self._top_counts.append(0)
                 self._right_codes.append(0)
                 self._left_codes.append(0)
-
-    def remove_variables(self, gone: Iterable[tuple[int, Constraint]]) -> None:
-        """Forget variables that nobody holds any more."""
-        for number, constraint in gone:
-            self.implications.remove(number, constraint)
 
     def __len__(self) -> int:
         return len(self._diagrams)
@@ -163,33 +142,6 @@ class CoveringSearch:
                 del self._tops[variable]
             counts[variable] -= 1
 
-    def question(self, filter: Filter) -> Question:
-        """The predicate phase: the variables that clauses imply, and those that imply clauses."""
-        formula = formula_of(cast("Node", filter), self._world)
-        plain = _constraints(formula, is_and=True)
-        if plain is not None:
-            is_short = len(plain) <= _CLAUSES
-            left = [self._implying([constraint]) for constraint in plain] if is_short else None
-            return Question([self._implied(plain)], left)
-        right = to_dnf(filter, budget=_CLAUSES)
-        wide = to_cnf(filter, budget=_CLAUSES)
-        return Question(
-            None
-            if right.exhausted
-            else [
-                self._implied(found)
-                for clause in right.clauses
-                if (found := self._clause(conjunction(clause), is_and=True)) is not _VACUOUS
-            ],
-            None
-            if wide.exhausted
-            else [
-                self._implying(found)
-                for clause in wide.clauses
-                if (found := self._clause(disjunction(clause), is_and=False)) is not _VACUOUS
-            ],
-        )
-
     def answer(self, question: Question, method: Method) -> Answer:
         """The evaluation; outputs that are nothing but `true` or `false` are not among them."""
         self._make_room()
@@ -197,25 +149,38 @@ class CoveringSearch:
         self._memory.counts[:] = 0
         with _Coded(self._right_codes, question.right), _Coded(self._left_codes, question.left):
             if method == "search":
-                covering = self._covering(question.right)
+                covering = self._covering(question.right, 1)
                 covered = [] if covering else self._covered(question)
             else:
-                many, more = _evaluate_diagrams(
-                    self._nodes.store.variable,
-                    self._side(question.right, is_right=True),
-                    self._side(question.left, is_right=False),
-                    self._outputs._replace(first_root=self._first_root.view()),
-                    self._stamp,
-                    method == "one pass",
-                    self._memory,
-                )
+                many, more = self._evaluated(question, method)
                 covering = self._memory.found[:many].tolist()
                 covered = [] if covering else self._memory.found[many : many + more].tolist()
         diagrams, nodes = self._memory.counts.tolist()
         return Answer(covering, covered, diagrams, nodes)
 
-    def _covering(self, clauses: list[Numbers] | None) -> list[int]:
-        """One root that covers, if there is any: from the top or from the bottom.
+    def _evaluated(self, question: Question, method: Method) -> tuple[int, int]:
+        """P2's algorithms: how many roots that cover are in `found`, and that are covered next."""
+        variable, memory = self._nodes.store.variable, self._memory
+        outputs = self._outputs._replace(first_root=self._first_root.view())
+        right = self._side(question.right, is_right=True)
+        left = self._side(question.left, is_right=False)
+        if method == "one pass":
+            return _one_pass(variable, right, left, outputs, self._stamp, memory)
+        covering = _pass_over(variable, right, outputs, self._stamp, 0, memory)
+        return covering, _pass_over(variable, left, outputs, self._stamp, covering, memory)
+
+    def relations(self, question: Question) -> Answer:
+        """All roots that cover and all that are covered, whatever covers whom among them."""
+        self._make_room()
+        self._stamp += 1
+        self._memory.counts[:] = 0
+        with _Coded(self._right_codes, question.right), _Coded(self._left_codes, question.left):
+            covering = self._covering(question.right, len(self._memory.found))
+            covered = self._covered(question)
+        return Answer(covering, covered, 0, int(self._memory.counts[1]))
+
+    def _covering(self, clauses: list[Numbers] | None, wanted: int) -> list[int]:
+        """Roots that cover, so many if there are: from the top or from the bottom.
 
         From the top are the roots whose first variables are coded; their number is known. From
         the bottom is a race against it.
@@ -224,22 +189,26 @@ class CoveringSearch:
             return []
         side = self._side(clauses, is_right=True)
         if not clauses:
-            return [next(iter(roots)) for roots in self._tops.values()][:1]
+            return list(islice(chain.from_iterable(self.roots()), wanted))
         counts = self._top_counts.view()
         sums = [int(counts[numbers].sum()) for numbers in clauses]
         clause = sums.index(min(sums))
         if sums[clause] > _FEW:
-            found = self._reached(side, clauses, clause, 1, sums[clause])
+            found = self._reached(side, clauses, clause, wanted, sums[clause])
             if found is not None:
                 return found
-        roots = [
+        roots = dict.fromkeys(
             root
             for number in clauses[clause].tolist()
             if counts[number]
             for root in self._tops[number]
-        ]
+        )
         found_count = _check(
-            np.array(roots, dtype=np.int32), self._nodes.store.variable, side, 1, self._memory
+            np.fromiter(roots, np.int32, len(roots)),
+            self._nodes.store.variable,
+            side,
+            wanted,
+            self._memory,
         )
         return cast("list[int]", self._memory.found[:found_count].tolist())
 
@@ -249,7 +218,7 @@ class CoveringSearch:
         if clauses is None:
             return []
         if not clauses:
-            return [root for roots in self.roots() for root in roots]
+            return list(chain.from_iterable(self.roots()))
         uses = self._variables.uses()
         sums = [int(uses[numbers].sum()) for numbers in clauses]
         side = self._side(clauses, is_right=False)
@@ -290,27 +259,6 @@ class CoveringSearch:
         codes = self._left_codes.view()
         return Side(store.low, store.high, FALSE, 0, *low, *high, codes, count)
 
-    def _clause(self, node: Node, *, is_and: bool) -> list[Constraint]:
-        """The constraints of a clause.
-
-        A conjunction for no event, and a disjunction for every event, is vacuous: it adds
-        nothing to its normal form.
-        """
-        formula = formula_of(node, self._world)
-        if isinstance(formula, bool) and formula is not is_and:
-            return _VACUOUS
-        found = _constraints(formula, is_and=is_and)
-        assert found is not None, "a clause is plain"
-        return found
-
-    def _implied(self, constraints: list[Constraint]) -> Numbers:
-        known = self._variables.number
-        return _joined([self.implications.implied(each, known(each)) for each in constraints])
-
-    def _implying(self, constraints: list[Constraint]) -> Numbers:
-        known = self._variables.number
-        return _joined([self.implications.implying(each, known(each)) for each in constraints])
-
     def _below(self, root: int) -> tuple[int, int]:
         return int(self._nodes.store.low[root]), int(self._nodes.store.high[root])
 
@@ -349,24 +297,6 @@ class _Coded:
     def __exit__(self, *_: object) -> None:
         for numbers in self._clauses:
             self._codes[numbers] = 0
-
-
-def _constraints(formula: Formula, *, is_and: bool) -> list[Constraint] | None:
-    """The constraints of a plain AND or OR; None where the formula is something else."""
-    match formula:
-        case bool():
-            return [] if formula is is_and else None
-        case Constraint():
-            return [formula]
-        case Junction(kind, children) if kind is is_and:
-            plain = [child for child in children if isinstance(child, Constraint)]
-            return plain if len(plain) == len(children) else None
-        case _:
-            return None
-
-
-def _joined(rows: list[Numbers]) -> Numbers:
-    return np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
 
 
 def _none(*shape: int) -> NDArray[np.int32]:

@@ -18,7 +18,16 @@ from boolcast.matching.diagram_nodes import FALSE, TRUE, Nodes
 from boolcast.matching.diagram_variables import Variables
 from boolcast.matching.inputs import Chunk
 from boolcast.matching.kernels.counting import Encoded, Output
-from boolcast.matching.kernels.diagram_matching import Graph, Scratch, Tests, match_events, weigh
+from boolcast.matching.kernels.diagram_cuts import MOST_IN_CUT, choose_cuts
+from boolcast.matching.kernels.diagram_cuts import Cuts as DiagramCuts
+from boolcast.matching.kernels.diagram_matching import (
+    Graph,
+    Scratch,
+    Tests,
+    mark_needed,
+    match_events,
+    weigh,
+)
 from boolcast.matching.predicate_indexes import PredicateTests, posted, space_of
 from boolcast.matching.register import BATCH_MATCHES
 from boolcast.matching.selectivity import Selectivity
@@ -29,12 +38,17 @@ from boolcast.model.events import Event
 _FEW: Final = 8
 """A set of more intervals is looked up, not searched."""
 
+_LONGER: Final = 2.0
+"""What a walk from a root is taken to cost, by one from the node at a variable."""
+
 _TESTED_SHARE: Final = 0.3
 """What a pattern or a residual is taken to let through."""
 
 Unsigned = NDArray[np.uint32]
 
 _match_events = cast("Callable[..., tuple[int, int]]", match_events)
+_choose_cuts = cast("Callable[..., None]", choose_cuts)
+_mark_needed = cast("Callable[..., None]", mark_needed)
 _weigh = cast("Callable[..., None]", weigh)
 
 
@@ -62,6 +76,7 @@ class DiagramIndex:
         ranks = _Ranks(self._spaces, sets, len(variables.uses()), selectivity)
         self._graph = _graph(nodes, roots, ranks.shares)
         is_listed = np.diff(self._graph.variable_starts) > 0
+        is_listed |= np.diff(self._graph.cut_starts) > 0
         is_listed |= np.diff(ranks.tests.starts) == 0
         self._tests = ranks.tests
         self._indexes = posted(
@@ -77,6 +92,7 @@ class DiagramIndex:
             np.zeros(count, dtype=np.int64),
             np.zeros(size, dtype=np.int64),
             np.zeros(size, dtype=np.int64),
+            np.zeros(len(roots), dtype=np.int64),
             np.empty(size, dtype=np.uint32),
             np.zeros(3, dtype=np.int64),
         )
@@ -136,6 +152,7 @@ class DiagramIndex:
             yield found[:written], slots[:written].astype(np.int64)
 
 
+_NO_NUMBERS: Final = np.zeros(0, dtype=np.uint32)
 _NO_TEXTS: Final = np.zeros(0, dtype=np.int32)
 
 
@@ -196,10 +213,15 @@ def _graph(nodes: Nodes, roots: Sequence[int], shares: NDArray[np.float64]) -> G
     low, high = new[store.low[old]], new[store.high[old]]
     order = np.arange(TRUE + 1, len(old))
     outputs = new[list(roots)]
+    by_high, costs = np.zeros(len(old), dtype=np.bool_), np.zeros(len(old))
+    _weigh(variable, low, high, store.references[old], shares, by_high, costs)
+    cuts = _no_cuts(len(old), len(shares), len(roots))
+    _choose_cuts(outputs, variable, low, high, shares, costs / _LONGER, cuts)
+    with_cut = np.flatnonzero(cuts.sizes)
+    without = np.flatnonzero(cuts.sizes == 0)
     is_needed = np.zeros(len(old), dtype=np.bool_)
-    is_needed[outputs] = True
-    by_high = np.zeros(len(old), dtype=np.bool_)
-    _weigh(variable, low, high, store.references[old], shares, is_needed, by_high)
+    is_needed[outputs[without]] = True
+    _mark_needed(low, high, by_high, is_needed)
     needed = order[is_needed[order]]
     waiting = needed[~by_high[needed]]
     from_high = needed[by_high[needed]]
@@ -214,7 +236,24 @@ def _graph(nodes: Nodes, roots: Sequence[int], shares: NDArray[np.float64]) -> G
             np.concatenate([2 * from_high, 2 * from_low + 1]),
             len(old),
         ),
-        *_listed(outputs, np.arange(len(roots)), len(old)),
+        *_listed(outputs[without], without, len(old)),
+        *_listed(
+            np.concatenate([_NO_NUMBERS, *(cuts.variables[o, : cuts.sizes[o]] for o in with_cut)]),
+            np.repeat(with_cut, cuts.sizes[with_cut]),
+            len(shares),
+        ),
+        outputs,
+    )
+
+
+def _no_cuts(nodes: int, variables: int, outputs: int) -> DiagramCuts:
+    return DiagramCuts(
+        np.zeros(outputs, dtype=np.int64),
+        np.zeros((outputs, MOST_IN_CUT), dtype=np.uint32),
+        np.zeros(nodes, dtype=np.uint64),
+        np.zeros(nodes, dtype=np.int64),
+        np.zeros(variables, dtype=np.int64),
+        np.zeros(variables, dtype=np.int64),
     )
 
 

@@ -53,6 +53,7 @@ class Nodes:
         self._room = Room(
             np.empty(limit, dtype=np.int32),
             np.empty(16, dtype=np.int32),
+            np.empty((16, 3), dtype=np.int32),
             np.zeros((_REMEMBERED, 3), dtype=np.int64),
             np.empty(_REMEMBERED, dtype=np.int32),
             np.zeros(2, dtype=np.int64),
@@ -119,7 +120,10 @@ class Nodes:
         """See to it that a build finds what it may need."""
         store = self.store
         if length > len(self._room.stack):
-            self._room = self._room._replace(stack=np.empty(2 * length, dtype=np.int32))
+            self._room = self._room._replace(
+                stack=np.empty(2 * length, dtype=np.int32),
+                frames=np.empty((2 * length, 3), dtype=np.int32),
+            )
         if self.used + self._limit > len(store.variable):
             size = 2 * (self.used + self._limit)
             store = store._replace(

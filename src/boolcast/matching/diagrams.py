@@ -7,11 +7,11 @@ variables and so every filter is monotone. One whose diagram would take too many
 outside: it is matched by the reference evaluator and takes no part in covering.
 
 In P2 an *MBD* is a set of outputs with the same nodes below their roots (P2-B2.3); here that is
-a *diagram*, and `groups` are the outputs of a diagram with the same attribute at the top, those
-that differ in one predicate and can be merged (P2-B2.4).
+a *diagram*. Those of its outputs that have the same attribute at the top differ in one predicate
+and can be merged (P2-B2.4); `optimising.merging_by_rules` finds the same ones without diagrams.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import msgspec
@@ -19,9 +19,10 @@ import msgspec
 from boolcast.algebra.domains import ALL_EVENTS, World, worlds
 from boolcast.filters.expressions import Filter, Node
 from boolcast.matching.constraints import formula_of
-from boolcast.matching.diagram_covering import CoveringSearch, Method, Question
+from boolcast.matching.diagram_covering import Answer, CoveringSearch, Method
 from boolcast.matching.diagram_matching import DiagramIndex
 from boolcast.matching.diagram_nodes import DEFAULT_NODES, FALSE, TRUE, Nodes
+from boolcast.matching.diagram_questions import Question, Questions
 from boolcast.matching.diagram_variables import Variables
 from boolcast.matching.implications import Way
 from boolcast.matching.selectivity import Selectivity
@@ -85,7 +86,8 @@ class Diagrams:
         self._held: dict[str, _Held] = {}
         self._outside: dict[str, Filter] = {}
         self._names: dict[int, dict[str, None]] = {}
-        self._covering = CoveringSearch(self.nodes, self.variables, self._world, way)
+        self._questions = Questions(self.variables, self._world, way)
+        self._covering = CoveringSearch(self.nodes, self.variables)
 
     def __len__(self) -> int:
         return len(self._held) + len(self._outside)
@@ -111,6 +113,7 @@ class Diagrams:
             self.variables.let_go(held)
             self._outside[name] = filter
             return
+        self._questions.add(new)
         self._covering.add_variables(new)
         self._held[name] = _Held(root, held)
         if root not in self._names:
@@ -131,11 +134,11 @@ class Diagrams:
             if root > TRUE:
                 self._covering.remove_root(root)
         self.nodes.release(root)
-        self._covering.remove_variables(self.variables.let_go(held))
+        self._questions.remove(self.variables.let_go(held))
 
     def question(self, filter: Filter) -> Question:
         """The predicate phase of `covering` alone: which variables the filter bears on."""
-        return self._covering.question(filter)
+        return self._questions.question(filter)
 
     def covering(self, filter: Filter | Question, method: Method = "search") -> Covering:
         """What covers a filter, which need not be here, and what it covers.
@@ -147,21 +150,33 @@ class Diagrams:
         `covered_by`.
         """
         question = filter if isinstance(filter, Question) else self.question(filter)
-        answer = self._covering.answer(question, method)
-        exhausted = question.right is None or question.left is None
-        if question.right is not None:
-            always = [TRUE] if question.right else [TRUE, FALSE]
-            covering = [*(root for root in always if root in self._names), *answer.covering]
-            if covering:
-                return Covering(self._at(covering), [], exhausted, answer.diagrams, answer.nodes)
-        never = [FALSE] if question.left else [FALSE, TRUE]
-        covered = [root for root in never if root in self._names and question.left is not None]
+        found = self._named(question, self._covering.answer(question, method))
+        return msgspec.structs.replace(found, covers=[]) if found.covered_by else found
+
+    def relations(self, filter: Filter) -> Covering:
+        """All filters here that cover a filter, and all that it covers.
+
+        As `covering`, but for tables in which filters may cover each other.
+        """
+        question = self.question(filter)
+        return self._named(question, self._covering.relations(question))
+
+    def _named(self, question: Question, answer: Answer) -> Covering:
+        """The answer with the filters that are nothing but `true` or `false`, by name."""
+        right, left = question
+        # What nothing satisfies is covered by all, and what everything does covers all.
+        always = [] if right is None else [TRUE] if right else [TRUE, FALSE]
+        never = [] if left is None else [FALSE] if left else [FALSE, TRUE]
         return Covering(
-            [], self._at([*covered, *answer.covered]), exhausted, answer.diagrams, answer.nodes
+            self._at([*always, *answer.covering]),
+            self._at([*never, *answer.covered]),
+            right is None or left is None,
+            answer.diagrams,
+            answer.nodes,
         )
 
     def _at(self, roots: Sequence[int]) -> list[str]:
-        return [name for root in roots for name in self._names[root]]
+        return [name for root in roots for name in self._names.get(root, ())]
 
     def root(self, name: str) -> int | None:
         """The node of a filter; equal nodes mean equal filters. None for one outside."""
@@ -171,19 +186,6 @@ class Diagrams:
     def outputs(self) -> dict[int, dict[str, None]]:
         """The names at each root."""
         return self._names
-
-    def groups(self) -> Iterator[list[str]]:
-        """Several filters each that differ in the predicate at the top alone (P2-B2.4).
-
-        They share the attribute there and both nodes below. Filters that are equal are in one
-        group as well.
-        """
-        for roots in self._covering.roots():
-            by_position: dict[int, list[str]] = {}
-            for root in roots:
-                position = self.variables.position(int(self.nodes.store.variable[root]))
-                by_position.setdefault(position, []).extend(self._names[root])
-            yield from (names for names in by_position.values() if len(names) > 1)
 
     def figures(self) -> Figures:
         """How large it all is."""

@@ -26,6 +26,9 @@ _NONE: Final = np.zeros(0, dtype=np.int64)
 _MANY: Final = 1_024
 """Fewer dead variables are not worth tidying up."""
 
+_ANSWERS: Final = 1_024
+"""So many answers for an attribute are kept; then all are forgotten."""
+
 
 class Implications(Protocol):
     """Numbered constraints, asked by further ones, which may be among them."""
@@ -181,7 +184,7 @@ class _Sets:
         self._variables = Growing(np.int64)
         self._entries: dict[int, int] = {}
         self._answers: dict[tuple[Disjointness, Cuts], Numbers] = {}
-        """Since the last change: predicates are often asked for again."""
+        """Some since the last change: predicates are often asked for again."""
 
     def add(self, number: int, constraint: Constraint) -> None:
         self._answers.clear()
@@ -208,6 +211,8 @@ class _Sets:
         found = self._answers.get((sets, cuts))
         if found is None:
             found = self._variables.view()[sets.missing(cuts)]
+            if len(self._answers) == _ANSWERS:
+                self._answers.clear()
             found = self._answers[sets, cuts] = found[found >= 0]
         return found
 

@@ -40,7 +40,10 @@ def chance_of(box: Box, chances: Chances) -> float:
 
 
 class Range(msgspec.Struct, frozen=True):
-    """Numbers from `low` to `high`, both included, all equally likely; whole ones unless not."""
+    """Numbers from `low` to `high`, both included, all equally likely; whole ones unless not.
+
+    The bounds of whole numbers need not be whole. One of them at least must lie between.
+    """
 
     low: int | float
     high: int | float
@@ -48,9 +51,12 @@ class Range(msgspec.Struct, frozen=True):
 
     def share(self, cuts: Cuts) -> float:
         """The part of the range that lies in the set."""
+        if self.low == self.high:
+            return Listed((self.low,)).share(cuts)
         inside = sum(self._size(low, high) for low, high in ordered.intervals(cuts))
-        size = self.high - self.low + 1 if self.whole else self.high - self.low
-        return inside / size
+        if self.whole:
+            return inside / (math.floor(self.high) - math.ceil(self.low) + 1)
+        return inside / (self.high - self.low)
 
     def _size(self, begin: Cut, end: Cut) -> int | float:
         if begin >= (ordered.STRING,) or end <= (ordered.NUMBER,):
@@ -62,8 +68,8 @@ class Range(msgspec.Struct, frozen=True):
         if not self.whole:
             return max(min(high, self.high) - max(low, self.low), 0)
         first = math.ceil(max(low, self.low))
-        last = self.high if high > self.high else math.ceil(high) - 1
-        return max(int(last) - first + 1, 0)
+        last = math.floor(self.high) if high > self.high else math.ceil(high) - 1
+        return max(last - first + 1, 0)
 
 
 class Listed(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 Groups are found by a dictionary and looked at one by one (`merging_groups`). A merger may be
 imperfect as far as a threshold allows, which is taken against its original constituents
-(`degrees`). As a last resort one or two predicates on top may be dropped.
+(`degrees`). Where a threshold lets it, what is left of a group loses its top predicate, or two.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

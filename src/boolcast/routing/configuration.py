@@ -11,6 +11,7 @@ from boolcast.optimising.changes import Change
 
 Propagation = Literal["flood", "towards"]
 Covering = Literal["none", "active", "lazy"]
+CoveringTest = Literal["proofs", "diagrams"]
 Unsubscription = Literal["plain", "packing", "incremental", "incremental-packing"]
 Rewriting = Literal["none", "pruning", "replacement"]
 AdvertisementRewriting = Literal["none", "pruning"]
@@ -18,7 +19,7 @@ Sending = Literal["whole", "pruned"]
 Merging = Literal["none", "pruning", "perfect", "imperfect"]
 MergingMoment = Literal["review", "entries", "group-size"]
 OverlapTest = Literal["exact", "index", "index-exact"]
-EngineName = Literal["access", "scan", "counting"]
+EngineName = Literal["access", "scan", "counting", "mbd"]
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,7 +29,9 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     their publisher's broker), or towards overlapping advertisements (which go everywhere). In
     both, events follow the subscriptions back. `overlap` says how it is found out what overlaps:
     by proving pairs, by the index of violating predicates (P3-B4), which may find too much, or by
-    both, so that the proof removes what the index found wrongly. `threshold` and `slack` are
+    both, so that the proof removes what the index found wrongly. `covering_by` says how it is
+    found out what covers, of subscriptions and of advertisements: by proving pairs, or by decision
+    diagrams (P2-B5), which order attributes as `attribute_order` says. `threshold` and `slack` are
     P4-B5's θ and P4-E1's choice at the critical broker, `window_seconds` how long the history of
     a subscription reaches back. `collects_ghosts` off leaves preserved subscriptions for ever, as
     in the paper. `durable` asks for `Persist` effects.
@@ -64,6 +67,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     propagation: Propagation = "towards"
     covering: Covering = "active"
     advertisement_covering: Covering = "none"
+    covering_by: CoveringTest = "proofs"
     overlap: OverlapTest = "index-exact"
     unsubscription: Unsubscription = "plain"
     rewriting: Rewriting = "none"
@@ -133,6 +137,12 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                     " must be 'towards'"
                 ),
                 "P2-B9",
+            ),
+            (
+                self.covering_by != "proofs"
+                and self.covering == self.advertisement_covering == "none",
+                "covering by diagrams needs something that is covered: covering is 'none'",
+                "P2-B5",
             ),
             (
                 not 0.0 <= self.threshold <= 1.0,

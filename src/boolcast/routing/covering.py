@@ -1,10 +1,11 @@
 """Which of the filters that a neighbour must know it is told: covering none, active, lazy."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from boolcast.routing.forms import Form, Forms
-from boolcast.routing.graph import Change, RelationGraph
+from boolcast.routing.coverings import Coverings
+from boolcast.routing.forms import Form
+from boolcast.routing.graph import Change, Node, RelationGraph
 
 
 class Told(Protocol):
@@ -75,7 +76,7 @@ class ToldAll:
 
 
 class CoveringPolicy(Protocol):
-    """Makes the `Told` of a link."""
+    """Makes the `Told` of a link. Each gets coverings of its own."""
 
     def told(self) -> Told:
         """Nothing must be known yet."""
@@ -84,7 +85,7 @@ class CoveringPolicy(Protocol):
 class NoCovering:
     """Everything is forwarded."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, coverings: Callable[[], Coverings[Node]]) -> None:
         pass
 
     def told(self) -> Told:
@@ -94,18 +95,18 @@ class NoCovering:
 class ActiveCovering:
     """Only what nothing else covers is forwarded, and what is covered later is withdrawn."""
 
-    def __init__(self, forms: Forms) -> None:
-        self._forms = forms
+    def __init__(self, coverings: Callable[[], Coverings[Node]]) -> None:
+        self._coverings = coverings
 
     def told(self) -> Told:
-        return RelationGraph(self._forms, adopts_roots=True)
+        return RelationGraph(self._coverings(), adopts_roots=True)
 
 
 class LazyCovering:
     """What is covered when it comes is not forwarded; what was forwarded stays."""
 
-    def __init__(self, forms: Forms) -> None:
-        self._forms = forms
+    def __init__(self, coverings: Callable[[], Coverings[Node]]) -> None:
+        self._coverings = coverings
 
     def told(self) -> Told:
-        return RelationGraph(self._forms, adopts_roots=False)
+        return RelationGraph(self._coverings(), adopts_roots=False)

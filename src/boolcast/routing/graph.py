@@ -12,8 +12,8 @@ very neighbour would never be sent there (Z1, trap 17).
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from boolcast.routing.candidates import Candidates
-from boolcast.routing.forms import Form, Forms
+from boolcast.routing.coverings import Coverings
+from boolcast.routing.forms import Form
 
 
 class Change(NamedTuple):
@@ -43,19 +43,18 @@ class Node:
 
 
 class RelationGraph:
-    """The simplified relation graph of one outgoing link.
+    """The simplified relation graph of one outgoing link, over coverings that are empty at first.
 
     `adopts_roots`: a newcomer takes over the roots that it covers (active covering, P4-A4);
     otherwise they stay what they are (lazy covering, P4-A5).
     """
 
-    def __init__(self, forms: Forms, *, adopts_roots: bool) -> None:
-        self.forms = forms
+    def __init__(self, coverings: Coverings[Node], *, adopts_roots: bool) -> None:
         self.adopts_roots = adopts_roots
         self.roots: dict[Node, None] = {}
         self.nodes: dict[str, Node] = {}
         self._by_form: dict[Form, Node] = {}
-        self._candidates: Candidates[Node] = Candidates()
+        self._coverings = coverings
         self._next = 0
 
     def __len__(self) -> int:
@@ -115,9 +114,7 @@ class RelationGraph:
         uncovered: list[str] = []
         for child in list(node.children):
             self._detach(child)
-            coverer = self._coverer(
-                child, _by_parent(self._candidates.covering(child.form)), parent
-            )
+            coverer = self._coverer(child, _by_parent(self._coverings.covering(child.form)), parent)
             if coverer is not None:
                 self._place(child, coverer)
             else:
@@ -129,7 +126,7 @@ class RelationGraph:
     def _new_node(self, form: Form) -> Node:
         self._next += 1
         node = self._by_form[form] = Node(form, self._next)
-        self._candidates.add(node)
+        self._coverings.add(node)
         return node
 
     def _join(self, node: Node, name: str) -> None:
@@ -146,10 +143,10 @@ class RelationGraph:
         waiting = [(newcomer, start)]
         while waiting:
             node, parent = waiting.pop()
-            coverers = _by_parent(self._candidates.covering(node.form))
+            coverers = _by_parent(self._coverings.covering(node.form))
             equal: Node | None = None
             while equal is None and (below := self._coverer(node, coverers, parent)) is not None:
-                if self.forms.covers(node.form, below.form):
+                if self._coverings.covers(node, below):
                     equal = below
                 parent = below
             if equal is not None:
@@ -173,7 +170,7 @@ class RelationGraph:
     ) -> Node | None:
         """The first child of the parent that covers the node."""
         for other in coverers.get(parent, ()):
-            if other is not node and self.forms.covers(other.form, node.form):
+            if other is not node and self._coverings.covers(other, node):
                 return other
         return None
 
@@ -181,10 +178,8 @@ class RelationGraph:
         """The children of the parent that the node covers."""
         return [
             other
-            for other in self._candidates.covered(node.form)
-            if other.parent is parent
-            and other is not node
-            and self.forms.covers(node.form, other.form)
+            for other in self._coverings.covered(node.form)
+            if other.parent is parent and other is not node and self._coverings.covers(node, other)
         ]
 
     def _attach(self, node: Node, parent: Node | None) -> None:
@@ -206,7 +201,7 @@ class RelationGraph:
         return children
 
     def _forget(self, node: Node) -> None:
-        self._candidates.remove(node)
+        self._coverings.remove(node)
         del self._by_form[node.form]
 
 

@@ -1,6 +1,6 @@
 """Every policy and engine by its name: the one place where names become objects."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from boolcast.matching.access import Matcher
@@ -15,6 +15,7 @@ from boolcast.routing.configuration import (
     AdvertisementRewriting,
     Configuration,
     Covering,
+    CoveringTest,
     EngineName,
     Merging,
     OverlapTest,
@@ -24,7 +25,9 @@ from boolcast.routing.configuration import (
     Unsubscription,
 )
 from boolcast.routing.covering import ActiveCovering, CoveringPolicy, LazyCovering, NoCovering
+from boolcast.routing.coverings import ByDiagrams, ByProofs, Coverings
 from boolcast.routing.forms import Forms
+from boolcast.routing.graph import Node
 from boolcast.routing.merging import MergingByPruning, MergingByRules, MergingPolicy, NoMerging
 from boolcast.routing.overlapping import (
     ByIndex,
@@ -60,10 +63,17 @@ def _counting() -> Engine:
     return CountingMatcher()
 
 
+def _mbd() -> Engine:
+    from boolcast.matching.mbd import MbdEngine  # noqa: PLC0415 - as above
+
+    return MbdEngine()
+
+
 ENGINES: Final[dict[EngineName, Callable[[], Engine]]] = {
     "access": Matcher,
     "scan": ScanMatcher,
     "counting": _counting,
+    "mbd": _mbd,
 }
 
 PROPAGATION: Final[dict[Propagation, Callable[[Callable[[], Overlaps]], PropagationPolicy]]] = {
@@ -84,7 +94,19 @@ OVERLAPS: Final[dict[OverlapTest, Callable[[Forms, OverlapCounts], Overlaps]]] =
     "index-exact": lambda forms, figures: ByIndexAndProof(_overlap_index, forms, figures),
 }
 
-COVERING: Final[dict[Covering, Callable[[Forms], CoveringPolicy]]] = {
+
+def _by_diagrams(order: Sequence[str]) -> Coverings[Node]:
+    from boolcast.matching.diagrams import Diagrams  # noqa: PLC0415 - as above
+
+    return ByDiagrams(Diagrams(order))
+
+
+COVERING_TESTS: Final[dict[CoveringTest, Callable[[Configuration, Forms], Coverings[Node]]]] = {
+    "proofs": lambda configuration, forms: ByProofs(forms),
+    "diagrams": lambda configuration, forms: _by_diagrams(configuration.attribute_order),
+}
+
+COVERING: Final[dict[Covering, Callable[[Callable[[], Coverings[Node]]], CoveringPolicy]]] = {
     "none": NoCovering,
     "active": ActiveCovering,
     "lazy": LazyCovering,

@@ -27,6 +27,7 @@ from boolcast.routing.overlapping import OverlapCounts
 from boolcast.routing.policies import (
     ADVERTISEMENT_REWRITING,
     COVERING,
+    COVERING_TESTS,
     ENGINES,
     MERGING,
     OVERLAPS,
@@ -93,8 +94,9 @@ class State:
         self.propagation = PROPAGATION[configuration.propagation](
             partial(OVERLAPS[configuration.overlap], forms, self.overlap_figures)
         )
-        self.covering = COVERING[configuration.covering](forms)
-        self.advertisement_covering = COVERING[configuration.advertisement_covering](forms)
+        coverings = partial(COVERING_TESTS[configuration.covering_by], configuration, forms)
+        self.covering = COVERING[configuration.covering](coverings)
+        self.advertisement_covering = COVERING[configuration.advertisement_covering](coverings)
         unsubscription = UNSUBSCRIPTION[configuration.unsubscription]
         self.reach = unsubscription.reach(configuration)
         self.wrapping = unsubscription.wrapping()

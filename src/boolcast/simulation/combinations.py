@@ -45,6 +45,12 @@ MERGING_ALONE: Final[tuple[dict[str, Any], ...]] = (
     },
     {"merging": "perfect", "merging_moment": "entries", "merging_starts_at": 4.0},
 )
+BY_DIAGRAMS: Final[tuple[dict[str, Any], ...]] = (
+    {"covering_by": "diagrams"},
+    {"covering_by": "diagrams", "rewriting": "pruning", "sending": "pruned", "degradation": 0.5},
+    {"covering_by": "diagrams", "merging": "perfect"},
+    {"covering_by": "diagrams", "merging": "imperfect", "imperfection": 0.5},
+)
 _ADVERTISEMENTS: Final[dict[str, Any]] = {"advertisement_rewriting": "pruning"}
 ADVERTISEMENT_REWRITING: Final[tuple[dict[str, Any], ...]] = (
     _ADVERTISEMENTS,
@@ -58,7 +64,8 @@ def simplifications() -> list[dict[str, Any]]:
     """The ways to make entries simpler, and as the first none.
 
     All policies are there with all others; what limits pruning, of subscriptions and of
-    advertisements, and what sets mergers by rules apart, is not tried with everything.
+    advertisements, what sets mergers by rules apart, and covering by diagrams is not tried with
+    everything.
     """
     kinds = {each.get("rewriting"): each for each in REWRITING}.values()
     chosen = [
@@ -70,6 +77,7 @@ def simplifications() -> list[dict[str, Any]]:
     ]
     chosen += MERGING_ALONE
     chosen += ADVERTISEMENT_REWRITING[1:]
+    chosen += BY_DIAGRAMS
     return [each and {**each, **_SOON} for each in chosen]
 
 

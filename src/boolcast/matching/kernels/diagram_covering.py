@@ -169,8 +169,9 @@ def reach(
 
 
 @kernel
-def evaluated(
-    node: int,
+def wanted_of(
+    root: int,
+    roots: Nodes,
     variable: Nodes,
     coded: Nodes,
     other: Nodes,
@@ -182,144 +183,117 @@ def evaluated(
     stamp: int,
     stack: Nodes,
     counts: NDArray[np.int64],
+    found: Nodes,
+    count: int,
 ) -> int:
-    """The clauses, as bits, of which a node's path leads to `good`; each node once."""
-    if node <= 1:
-        return full if node == good else _NO_BIT  # type: ignore[return-value]
-    stack[0] = node
-    top = 1
-    while top:
-        at = stack[top - 1]
-        if stamps[at] == stamp:
+    """Evaluate a diagram, given by its first root, on one side; each node once.
+
+    The value of a node are the clauses, as bits, of which its path leads to `good`. Writes the
+    roots of which all do to `found` from `count` on; returns the place after them.
+    """
+    counts[0] += root >= 0
+    while root >= 0:
+        stack[0] = root
+        top = 1
+        while top:
+            at = stack[top - 1]
+            if stamps[at] == stamp:
+                top -= 1
+                continue
+            code = codes[variable[at]]
+            one, two = coded[at], other[at]
+            # First what is below: it is on the stack above this node, and this node is met again.
+            ready = top
+            if code != _NO_BIT and one > 1 and stamps[one] != stamp:
+                stack[top] = one
+                top += 1
+            if ~code & full != _NO_BIT and two > 1 and stamps[two] != stamp:
+                stack[top] = two
+                top += 1
+            if top > ready:
+                continue
+            value = _NO_BIT
+            if one > 1:
+                value |= code & values[one] if code != _NO_BIT else _NO_BIT
+            elif one == good:
+                value |= code
+            # The other way never leads to `good` at once, since all functions are monotone.
+            if two > 1:
+                value |= ~code & values[two] if ~code & full != _NO_BIT else _NO_BIT
+            values[at] = value & full
+            stamps[at] = stamp
+            counts[1] += 1
             top -= 1
-            continue
-        code = codes[variable[at]]
-        one, two = coded[at], other[at]
-        # First what is below: it is on the stack above this node, and this node is met again.
-        ready = top
-        if code != _NO_BIT and one > 1 and stamps[one] != stamp:
-            stack[top] = one
-            top += 1
-        if ~code & full != _NO_BIT and two > 1 and stamps[two] != stamp:
-            stack[top] = two
-            top += 1
-        if top > ready:
-            continue
-        value = _NO_BIT
-        if one > 1:
-            value |= code & values[one] if code != _NO_BIT else _NO_BIT
-        elif one == good:
-            value |= code
-        if two > 1:
-            value |= ~code & values[two] if ~code & full != _NO_BIT else _NO_BIT
-        elif two == good:
-            value |= ~code
-        values[at] = value & full
-        stamps[at] = stamp
-        counts[1] += 1
-        top -= 1
-    return values[node]  # type: ignore[no-any-return]
+        if values[root] == full:
+            found[count] = root
+            count += 1
+        root = roots[root]
+    return count
 
 
 @kernel
-def evaluate_diagrams(
-    variable: Nodes,
-    right: Side,
-    left: Side,
-    outputs: Outputs,
-    stamp: int,
-    in_one_pass: bool,
-    memory: Memory,
+def one_pass(
+    variable: Nodes, right: Side, left: Side, outputs: Outputs, stamp: int, memory: Memory
 ) -> tuple[int, int]:
-    """P2's algorithms over all diagrams, in one pass (P2-B6) or in two.
+    """P2's algorithm over all diagrams (P2-B6).
 
-    Returns how many roots that cover are in `found`, then how many that are covered follow. In
-    one pass each diagram is evaluated on the right side and then on the left, until an output
-    covers, which ends it all, or is covered, which ends the right side. Two passes are two
-    algorithms: the first ends with the first output that covers, the second goes through all.
+    Returns how many roots that cover are in `found`, or else how many that are covered. Each
+    diagram is evaluated on the right side and then on the left, until an output covers, which
+    ends it all, or is covered, which ends the right side.
 
     Costs D, and every node and root once on either side.
     """
-    # Taken out of their tuples here, as in the kernel that matches.
-    right_coded, right_other, right_codes = right.coded, right.other, right.codes
-    left_coded, left_other, left_codes = left.coded, left.other, left.codes
-    right_full, left_full = all_clauses(right.clauses), all_clauses(left.clauses)
-    right_values, left_values = memory.values[0], memory.values[1]
-    right_stamps, left_stamps = memory.stamps[0], memory.stamps[1]
+    # Taken out of their tuples here: for each diagram that takes longer than to evaluate it.
     first_root, roots = outputs.first_root, outputs.roots[0]
+    coded, other, codes = right.coded, right.other, right.codes
+    left_coded, left_other, left_codes = left.coded, left.other, left.codes
+    full, left_full = all_clauses(right.clauses), all_clauses(left.clauses)
+    values, left_values = memory.values[0], memory.values[1]
+    stamps, left_stamps = memory.stamps[0], memory.stamps[1]
     stack, counts, found = memory.stack, memory.counts, memory.found
-    covering = covered = 0
-    asks_right = right.clauses >= 0
-    asks_left = left.clauses >= 0 and in_one_pass
+    asks_right, asks_left = right.clauses >= 0, left.clauses >= 0
+    covered = 0
     for diagram in range(first_root.shape[0]):
         root = first_root[diagram]
-        counts[0] += root >= 0 and asks_right
-        while root >= 0 and asks_right:
-            if right_full == evaluated(
-                root,
-                variable,
-                right_coded,
-                right_other,
-                1,
-                right_codes,
-                right_full,
-                right_values,
-                right_stamps,
-                stamp,
-                stack,
-                counts,
-            ):
-                found[covering] = root
-                covering += 1
-            root = roots[root]
-        if covering:
-            if in_one_pass:
+        if asks_right and not covered:
+            covering = wanted_of(
+                *(root, roots, variable, coded, other, 1, codes, full),
+                *(values, stamps, stamp, stack, counts, found, 0),
+            )
+            if covering:
                 return covering, 0
-            break
-        root = first_root[diagram]
-        counts[0] += root >= 0 and asks_left
-        while root >= 0 and asks_left:
-            if left_full == evaluated(
-                root,
-                variable,
-                left_coded,
-                left_other,
-                0,
-                left_codes,
-                left_full,
-                left_values,
-                left_stamps,
-                stamp,
-                stack,
-                counts,
-            ):
-                found[covered] = root
-                covered += 1
-                asks_right = False
-            root = roots[root]
-    for diagram in range(first_root.shape[0]):
-        root = first_root[diagram]
-        is_asked = left.clauses >= 0 and not in_one_pass
-        counts[0] += root >= 0 and is_asked
-        while root >= 0 and is_asked:
-            if left_full == evaluated(
-                root,
-                variable,
-                left_coded,
-                left_other,
-                0,
-                left_codes,
-                left_full,
-                left_values,
-                left_stamps,
-                stamp,
-                stack,
-                counts,
-            ):
-                found[covering + covered] = root
-                covered += 1
-            root = roots[root]
-    return covering, covered
+        if asks_left:
+            covered = wanted_of(
+                *(root, roots, variable, left_coded, left_other, 0, left_codes, left_full),
+                *(left_values, left_stamps, stamp, stack, counts, found, covered),
+            )
+    return 0, covered
+
+
+@kernel
+def pass_over(
+    variable: Nodes, side: Side, outputs: Outputs, stamp: int, count: int, memory: Memory
+) -> int:
+    """One of P2's two algorithms, which know nothing of each other: one side of all diagrams.
+
+    On the right side it ends with the first diagram of which an output covers. Returns how many
+    roots it wrote to `found` from `count` on. Costs as one pass, for one side.
+    """
+    first_root, roots = outputs.first_root, outputs.roots[0]
+    coded, other, good, codes = side.coded, side.other, side.good, side.codes
+    values, stamps = memory.values[1 - good], memory.stamps[1 - good]
+    stack, counts, found = memory.stack, memory.counts, memory.found
+    full = all_clauses(side.clauses)
+    end = count
+    if side.clauses >= 0:
+        for diagram in range(first_root.shape[0]):
+            end = wanted_of(
+                *(first_root[diagram], roots, variable, coded, other, good, codes, full),
+                *(values, stamps, stamp, stack, counts, found, end),
+            )
+            if good and end > count:
+                break
+    return end - count
 
 
 @kernel

@@ -3,7 +3,9 @@
 A node is true if its variable and its `high` are, or its `low` is. So each node that matters is
 reached from one of two sides, whichever is true less often: from its variable, and then `high` is
 evaluated by a walk down, or from `high`, when that has become true. What became true goes up to
-the nodes that wait for it.
+the nodes that wait for it. So filters that share nodes share the work. An output that shares
+little, with many nodes for one variable, is better off with a cut (`diagram_cuts`): when one of
+its variables is true, a walk from the root decides.
 
 Sizes: E events, A attributes, N nodes, V variables, O outputs.
 """
@@ -38,7 +40,8 @@ class Graph(NamedTuple):
 
     Variable v leads to the nodes from `variable_starts[v]` on, a node that is true to those from
     `node_starts[n]` on: twice the number of a node, and one more if it is true whatever its
-    variable is. The outputs of a node are listed from `output_starts[n]` on.
+    variable is. The outputs of a node are listed from `output_starts[n]` on, but for those with a
+    cut: variable v asks for those from `cut_starts[v]` on, whose nodes are `roots`.
     """
 
     variable: NDArray[np.uint32]  # [N]
@@ -49,7 +52,10 @@ class Graph(NamedTuple):
     node_starts: NDArray[np.uint32]  # [N + 1]
     from_node: NDArray[np.uint32]
     output_starts: NDArray[np.uint32]  # [N + 1]
-    outputs: NDArray[np.uint32]  # [O]
+    outputs: NDArray[np.uint32]
+    cut_starts: NDArray[np.uint32]  # [V + 1]
+    from_cut: NDArray[np.uint32]
+    roots: NDArray[np.uint32]  # [O]
 
 
 class Scratch(NamedTuple):
@@ -60,8 +66,9 @@ class Scratch(NamedTuple):
     marks: NDArray[np.int64]  # [V]
     is_true: NDArray[np.int64]  # [N]
     known: NDArray[np.int64]  # [N], twice the stamp, and one more if the node is true
+    asked: NDArray[np.int64]  # [O]
     stack: NDArray[np.uint32]  # [N]
-    visits: NDArray[np.int64]  # [3], variables, nodes from either side, steps of walks
+    visits: NDArray[np.int64]  # [3], variables, nodes and outputs asked, steps of walks
 
 
 @kernel
@@ -86,13 +93,14 @@ def match_events(
     variable_starts, from_variable = graph.variable_starts, graph.from_variable
     node_starts, from_node = graph.node_starts, graph.from_node
     output_starts, outputs = graph.output_starts, graph.outputs
+    cut_starts, from_cut, roots = graph.cut_starts, graph.from_cut, graph.roots
     out_events, out_slots = output.events, output.slots
     is_true, known, marks, stack = scratch.is_true, scratch.known, scratch.marks, scratch.stack
-    fulfilled = scratch.fulfilled
+    fulfilled, asked = scratch.fulfilled, scratch.asked
     stamp = scratch.stamp[0]
     nodes = steps = written = 0
     event = first
-    while event + 1 < events.starts.shape[0] and written + len(outputs) <= len(out_events):
+    while event + 1 < events.starts.shape[0] and written + len(roots) <= len(out_events):
         stamp += 1
         ranks = events.ranks[events.starts[event] : events.starts[event + 1]]
         count = fulfil(event, events, indexes, fulfilled)
@@ -145,6 +153,25 @@ def match_events(
                             is_true[above] = stamp
                             stack[top] = above
                             top += 1
+            start = cut_starts[fulfilled[index]]
+            for place in range(start, cut_starts[fulfilled[index] + _ONE]):
+                found = from_cut[place]
+                if asked[found] == stamp:
+                    continue
+                asked[found] = stamp
+                nodes += 1
+                at = roots[found]
+                while at > _ONE:
+                    steps += 1
+                    at = (
+                        high[at]
+                        if holds(variable[at], stamp, ranks, marks, owner, starts, begins, ends)
+                        else low[at]
+                    )
+                if at:
+                    out_events[written] = event
+                    out_slots[written] = found
+                    written += 1
         event += 1
     scratch.stamp[0] = stamp
     scratch.visits[1] += nodes
@@ -182,18 +209,17 @@ def weigh(
     high: NDArray[np.uint32],
     references: NDArray[np.int32],
     shares: NDArray[np.float64],
-    is_needed: NDArray[np.bool_],
     by_high: NDArray[np.bool_],
+    cost: NDArray[np.float64],
 ) -> None:
     """Choose for each node in which of the two ways it is reached; numbers go from the bottom up.
 
-    `shares` are those of events for which a variable is true, `is_needed` is set for the outputs
-    and is then set for what they need. Costs N.
+    `shares` are those of events for which a variable is true. Writes what an event is expected to
+    make us look at for a node, with its part of what it shares. Costs N.
     """
     nodes = variable.shape[0]
     chance = np.zeros(nodes)
     chance[1] = 1.0
-    cost = np.zeros(nodes)
     for node in range(2, nodes):
         share = shares[variable[node]]
         above, below = high[node], low[node]
@@ -201,7 +227,17 @@ def weigh(
         through_high = chance[above] + cost[above] / max(references[above], 1)
         by_high[node] = above > 1 and through_high < share
         cost[node] = (through_high if by_high[node] else share) + cost[below]
-    for node in range(nodes - 1, 1, -1):
+
+
+@kernel
+def mark_needed(
+    low: NDArray[np.uint32],
+    high: NDArray[np.uint32],
+    by_high: NDArray[np.bool_],
+    is_needed: NDArray[np.bool_],
+) -> None:
+    """Nodes are needed, and so is what they wait for. Costs N."""
+    for node in range(low.shape[0] - 1, 1, -1):
         if is_needed[node]:
             if low[node] > 1:
                 is_needed[low[node]] = True

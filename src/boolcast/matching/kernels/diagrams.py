@@ -20,6 +20,9 @@ BOTH: int = -3
 EITHER: int = -4
 """Steps of a program, see `build`."""
 
+OPEN: int = -2
+"""Not known yet, where -1 says that the limits are reached."""
+
 USED: int = 0
 FREE: int = 1
 LIVE: int = 2
@@ -57,10 +60,14 @@ class Store(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room for a build: its new nodes, results of `joined` with the round that found them."""
+    """Room for a build: its new nodes, results of `joined` with the round that found them.
+
+    A frame is two nodes that are being joined, and what their low sides came to.
+    """
 
     created: NDArray[np.int32]  # [most new nodes]
     stack: NDArray[np.int32]  # [longest program]
+    frames: NDArray[np.int32]  # [longest program, 3]
     keys: NDArray[np.int64]  # [C, 3], C a power of two
     results: NDArray[np.int32]  # [C]
     counts: NDArray[np.int64]  # [2]
@@ -245,40 +252,72 @@ def sweep(store: Store, room: Room) -> None:
 
 @kernel
 def joined(store: Store, room: Room, is_and: bool, left: int, right: int) -> int:
-    """The node of an AND or OR of two nodes; -1 past the limits."""
-    if left == right:
-        return left
-    if left > right:
-        left, right = right, left
-    # The terminals are the least nodes: only the left one may be one of them.
-    if left == 0:
-        return 0 if is_and else right
-    if left == 1:
-        return right if is_and else 1
+    """The node of an AND or OR of two nodes; -1 past the limits.
+
+    Goes down by frames, one for each variable on the way at most, and not by recursion, which
+    could exhaust the stack.
+    """
+    node = settled(store, room, is_and, left, right)
+    if node != OPEN:
+        return node  # type: ignore[no-any-return]
+    frames = room.frames
+    top = 0
+    frames[0, 0], frames[0, 1], frames[0, 2] = left, right, OPEN
+    while True:
+        side = store.low if frames[top, 2] == OPEN else store.high
+        left, right = frames[top, 0], frames[top, 1]
+        level, other = store.level[store.variable[left]], store.level[store.variable[right]]
+        if level <= other:
+            left = side[left]
+        if other <= level:
+            right = side[right]
+        node = settled(store, room, is_and, left, right)
+        if node == OPEN:
+            top += 1
+            frames[top, 0], frames[top, 1], frames[top, 2] = left, right, OPEN
+            continue
+        # What both sides below are known of is made, and told to the frame above.
+        while node >= 0 and frames[top, 2] != OPEN:
+            left, right = frames[top, 0], frames[top, 1]
+            level, other = store.level[store.variable[left]], store.level[store.variable[right]]
+            variable = store.variable[left] if level <= other else store.variable[right]
+            node = made(store, room, variable, frames[top, 2], node)
+            slot = slot_of(store, room, is_and, left, right)
+            room.keys[slot, 0] = store.counts[ROUND] * 2 + is_and
+            room.keys[slot, 1], room.keys[slot, 2] = min(left, right), max(left, right)
+            room.results[slot] = node
+            if top == 0:
+                return node  # type: ignore[no-any-return]
+            top -= 1
+        if node < 0:
+            return -1
+        frames[top, 2] = node
+
+
+@kernel
+def settled(store: Store, room: Room, is_and: bool, left: int, right: int) -> int:
+    """The AND or OR of two nodes if it is seen at once; else OPEN, or -1 past the limits."""
+    # The terminals are the least nodes.
+    least, most = min(left, right), max(left, right)
+    if least == most:
+        return least
+    if least == 0:
+        return 0 if is_and else most
+    if least == 1:
+        return most if is_and else 1
     if room.counts[STEPS] == room.limits[STEPS]:
         return -1
     room.counts[STEPS] += 1
-    tag = store.counts[ROUND] * 2 + is_and
-    slot = bucket_of(room.results, tag, left, right)
+    slot = slot_of(store, room, is_and, least, most)
     keys = room.keys
-    if keys[slot, 0] == tag and keys[slot, 1] == left and keys[slot, 2] == right:
+    tag = store.counts[ROUND] * 2 + is_and
+    if keys[slot, 0] == tag and keys[slot, 1] == least and keys[slot, 2] == most:
         return room.results[slot]  # type: ignore[no-any-return]
-    level = store.level[store.variable[left]]
-    other = store.level[store.variable[right]]
-    variable = store.variable[left] if level <= other else store.variable[right]
-    left_low = left_high = left
-    right_low = right_high = right
-    if level <= other:
-        left_low, left_high = store.low[left], store.high[left]
-    if other <= level:
-        right_low, right_high = store.low[right], store.high[right]
-    low = joined(store, room, is_and, left_low, right_low)
-    if low < 0:
-        return -1
-    high = joined(store, room, is_and, left_high, right_high)
-    if high < 0:
-        return -1
-    node = made(store, room, variable, low, high)
-    keys[slot, 0], keys[slot, 1], keys[slot, 2] = tag, left, right
-    room.results[slot] = node
-    return node  # type: ignore[no-any-return]
+    return OPEN
+
+
+@kernel
+def slot_of(store: Store, room: Room, is_and: bool, left: int, right: int) -> int:
+    """Where the result for two nodes is remembered."""
+    tag = store.counts[ROUND] * 2 + is_and
+    return bucket_of(room.results, tag, min(left, right), max(left, right))  # type: ignore[no-any-return]
