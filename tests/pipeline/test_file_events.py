@@ -25,10 +25,10 @@ from boolcast.matching.snapshots import read_manifest
 from boolcast.matching.store import FolderStore
 from boolcast.pipeline.delivery import Delivery
 from boolcast.pipeline.event_ids import ids_of, may_be
-from boolcast.pipeline.file_events import FileEvents, IdColumn, Portion, Unreadable, folder_values
+from boolcast.pipeline.file_events import FileEvents, IdColumn, Portion, Unreadable
 from boolcast.pipeline.matches import groups_of
-from boolcast.pipeline.parquet_streaming import _root
 from boolcast.pipeline.readings import Source
+from boolcast.pipeline.spark_paths import folder_values, root_of
 from boolcast.pipeline.visits import Form, Visit
 from tests.matching.conformance import COLUMNS, PROBES, accepting_each, filled
 from tests.pipeline.test_agreement import FILTERS, IDS, TYPES, split
@@ -331,11 +331,11 @@ def test_ids_of_kinds_that_have_nothing_in_common():
 def test_what_folders_tell(tmp_path, monkeypatch):
     path = "file:/data/run=5/events/day=2026-11-15/city=S%C3%A3o%2FPaulo/a=1.parquet"
     told = {"day": "2026-11-15", "city": "São/Paulo"}
-    assert folder_values(path, _root("/data/run=5/events")) == told
-    assert folder_values(path, _root("file:///data/run=5/events/")) == told
-    assert folder_values(path, _root("/data/run=5/eve*")) == told
-    assert folder_values(path, _root("/data/run=*/events")) == {"run": "5", **told}
-    assert folder_values("s3a://bucket/x/day=1/a", _root("s3a://bucket/x")) == {"day": "1"}
-    assert folder_values("file:/data[1]/day=1/a", _root(r"/data\[1\]")) == {"day": "1"}
+    assert folder_values(path, root_of("/data/run=5/events")) == told
+    assert folder_values(path, root_of("file:///data/run=5/events/")) == told
+    assert folder_values(path, root_of("/data/run=5/eve*")) == told
+    assert folder_values(path, root_of("/data/run=*/events")) == {"run": "5", **told}
+    assert folder_values("s3a://bucket/x/day=1/a", root_of("s3a://bucket/x")) == {"day": "1"}
+    assert folder_values("file:/data[1]/day=1/a", root_of(r"/data\[1\]")) == {"day": "1"}
     monkeypatch.chdir(tmp_path)
-    assert folder_values(f"file:{tmp_path}/x/day=1/a", _root("x")) == {"day": "1"}
+    assert folder_values(f"file:{tmp_path}/x/day=1/a", root_of("x")) == {"day": "1"}

@@ -10,6 +10,11 @@ from boolcast.errors import FileError
 
 Option = str | int | float | bool
 
+FILE_FORMATS: Final = frozenset(
+    ("avro", "binaryfile", "csv", "json", "orc", "parquet", "text", "xml")
+)
+"""Those of which Spark streams the files that come to a path."""
+
 
 class SourceConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where events come from, in Spark's terms; `select` are SQL expressions over its columns.

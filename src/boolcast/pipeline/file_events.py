@@ -6,13 +6,11 @@ some rows of it. That is for files that are damaged. One that cannot be reached 
 since nobody can say that it will not be there the next time.
 """
 
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, Final, NamedTuple
-from urllib.parse import unquote
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,9 +20,7 @@ from boolcast.model.arrow import decoded
 from boolcast.model.events import DEPTH_LIMIT
 from boolcast.pipeline.event_ids import ids_of, may_be
 from boolcast.pipeline.parquet_reading import piece_of, read_groups
-
-_FOLDER: Final = re.compile(r"([^/=]+)=([^/]*)/")
-_NULL_FOLDER: Final = "__HIVE_DEFAULT_PARTITION__"
+from boolcast.pipeline.spark_paths import folder_values
 
 
 class Portion(NamedTuple):
@@ -261,21 +257,6 @@ def _leaves(field: pa.Field, name: str, depth: int) -> Iterator[str | None]:
             yield from _leaves(each, f"{name}.{each.name}", depth - 1)
     else:
         yield name
-
-
-def folder_values(path: str, root: str) -> dict[str, str | None]:
-    """What the names of folders between `root` and a file tell, as Spark writes partitions."""
-    place = without_scheme(path)
-    below = place.removeprefix(root) if place.startswith(root) else ""
-    return {
-        unquote(name): None if value == _NULL_FOLDER else unquote(value)
-        for name, value in _FOLDER.findall(below)
-    }
-
-
-def without_scheme(path: str) -> str:
-    """The path alone of a URL, or of what Hadoop writes like one: file:/x, s3a://bucket/x."""
-    return re.sub(r"^[a-zA-Z][\w+.-]*:(//[^/]*)?", "", path)
 
 
 def _typed(value: str | None, wanted: pa.DataType) -> pa.Scalar:

@@ -6,8 +6,6 @@ one that is not, or is damaged, ends the stream. Here Spark only tells which fil
 tasks by their size. A file is read by one task.
 """
 
-import os
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -27,8 +25,9 @@ from pyspark.sql.types import (
 )
 
 from boolcast.errors import UsageError
-from boolcast.pipeline.file_events import FileEvents, IdColumn, schema_of, without_scheme
+from boolcast.pipeline.file_events import FileEvents, IdColumn, schema_of
 from boolcast.pipeline.parquet_reading import arrow_type
+from boolcast.pipeline.spark_paths import root_of
 
 Option = str | int | float | bool
 
@@ -49,10 +48,7 @@ _PLAIN: Final = (BooleanType, NumericType, DateType, TimestampType, TimestampNTZ
 _OLDEST: Final = 100
 """In how many files the type of the id is looked for."""
 
-_WILDCARD: Final = re.compile(r"(?<!\\)[\[\]{}*?]")
-
-
-_ALL_BELOW: Final = {"recursiveFileLookup": "true"}
+ALL_BELOW: Final = {"recursiveFileLookup": "true"}
 """Spark would otherwise infer columns from folders: it drops files beside such, and fails if
 their names change; Boolcast reads the names itself."""
 
@@ -87,7 +83,7 @@ class ParquetStream(NamedTuple):
             IdColumn(event_id, arrow_type(kind), kind.simpleString()),
             frozenset(needed),
             json,
-            _root(self.path),
+            root_of(self.path),
             {
                 field.name: arrow_type(field.dataType)
                 for field in self.schema.fields
@@ -115,7 +111,7 @@ class ParquetStream(NamedTuple):
         files = self.frame.sparkSession.read.format("binaryFile")
         try:
             oldest = (
-                files.options(**_ALL_BELOW)
+                files.options(**ALL_BELOW)
                 .load(self.path)
                 .orderBy("modificationTime", "path")
                 .limit(_OLDEST)
@@ -153,7 +149,7 @@ def parquet_stream(
     """
     declared = schema if isinstance(schema, StructType) else _declared(schema)
     reader = session.readStream.format("binaryFile").schema(_FILES)
-    files = reader.options(**{**_ALL_BELOW, **(spark_options or {})}).load(path).select("path")
+    files = reader.options(**{**ALL_BELOW, **(spark_options or {})}).load(path).select("path")
     return ParquetStream(files, path, declared, options)
 
 
@@ -165,13 +161,3 @@ def _declared(schema: str | None) -> StructType:
     if not isinstance(found, StructType):
         raise UsageError(f"the schema {schema!r} has no names: give columns, as 'id string'")
     return found
-
-
-def _root(path: str) -> str:
-    """Below which folders tell attributes: the path, or the part of it without wildcards."""
-    wildcard = _WILDCARD.search(path)
-    plain = path if wildcard is None else path[: path.rfind("/", 0, wildcard.start()) + 1]
-    plain = re.sub(r"\\(.)", r"\1", plain)
-    if ":/" not in plain:
-        plain = os.path.abspath(plain)  # noqa: PTH100 - as Spark, and pathlib keeps `..`
-    return without_scheme(plain).rstrip("/") + "/"

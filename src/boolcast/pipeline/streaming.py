@@ -43,6 +43,7 @@ from boolcast.pipeline.matches import MEMORY
 from boolcast.pipeline.parquet_streaming import ParquetStream
 from boolcast.pipeline.serving import Serving
 from boolcast.pipeline.stores import open_store
+from boolcast.pipeline.taken_files import check_files, doubling, files_of
 from boolcast.pipeline.visits import Form
 
 _LONGEST_TRIGGER: Final = 1e9
@@ -172,6 +173,7 @@ class _Job:
         self._serving = serving
         self._ledger = ledger
         self._checkpoint = checkpoint
+        self._is_first = True
 
     def run(self, events: DataFrame, batch: int) -> None:
         self.is_working = True
@@ -200,6 +202,7 @@ class _Job:
         if known is not None:
             self._check_repetition(known, offsets)
             return
+        warnings = self._check_files(events, batch)
         version = self._serving.bind(self._ledger, batch)
         frame, visit = self._settings.plan(self._source.planned(events), version)
         delivery = Delivery(
@@ -226,12 +229,18 @@ class _Job:
                 seconds=monotonic() - start,
                 matches=tuple(files[MATCHES]),
                 dead_letters=tuple(files[DEAD_LETTERS]),
-                warnings=self._serving.warnings(),
+                warnings=(*self._serving.warnings(), *warnings),
                 offsets=offsets,
             )
         )
         self._check_repetition(published, offsets)
         self.published.append(published)
+
+    def _check_files(self, events: DataFrame, batch: int) -> tuple[str, ...]:
+        is_first, self._is_first = self._is_first, False
+        files = files_of(self._checkpoint, batch)
+        replaced = check_files(events.sparkSession, files, batch, is_first=is_first)
+        return replaced if self._source.reader == "workers" else (*replaced, *doubling(files))
 
     def _leave(self, batch: int) -> None:
         """Clean up the batch before, which Spark takes for done: so it must be published."""
