@@ -14,10 +14,12 @@ from pyspark.errors import PySparkException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import (
+    BinaryType,
     BooleanType,
     DataType,
     DateType,
     NumericType,
+    StringType,
     StructField,
     StructType,
     TimestampNTZType,
@@ -25,7 +27,10 @@ from pyspark.sql.types import (
 )
 
 from boolcast.errors import UsageError
-from boolcast.pipeline.file_events import FileEvents, IdColumn, schema_of
+from boolcast.model.arrow import is_binary, is_string
+from boolcast.pipeline.damaged_files import schema_of
+from boolcast.pipeline.event_ids import may_be
+from boolcast.pipeline.file_events import FileEvents, IdColumn
 from boolcast.pipeline.parquet_reading import arrow_type
 from boolcast.pipeline.spark_paths import root_of
 
@@ -94,13 +99,18 @@ class ParquetStream(NamedTuple):
 
     def _type_in_files(self, event_id: str) -> DataType:
         for found in self._types_in_files(event_id):
-            try:
-                return from_arrow_type(_SIGNED.get(found, found))
-            except PySparkTypeError:
-                raise UsageError(
-                    f"the event's id {event_id!r} is of type {found} in {self.path}, which Spark "
-                    f"does not know: declare another, as schema='{event_id} string'"
-                ) from None
+            kind = _id_type(found)
+            if kind is not None:
+                return kind
+            remedy = (
+                f"declare another, as schema='{event_id} string'"
+                if may_be(found, pa.string())
+                else "write the files with strings or numbers instead"
+            )
+            raise UsageError(
+                f"the event's id {event_id!r} is of type {found} in {self.path}, which cannot be "
+                f"that of results: {remedy}"
+            )
         raise UsageError(
             f"no file in {self.path} tells the type of the event's id {event_id!r} yet: declare "
             f"it, as schema='{event_id} string'"
@@ -151,6 +161,23 @@ def parquet_stream(
     reader = session.readStream.format("binaryFile").schema(_FILES)
     files = reader.options(**{**ALL_BELOW, **(spark_options or {})}).load(path).select("path")
     return ParquetStream(files, path, declared, options)
+
+
+def _id_type(found: pa.DataType) -> DataType | None:
+    """The type of results whose ids are such in files; None if Spark has none."""
+    if is_string(found) or isinstance(found, pa.UuidType):
+        return StringType()
+    if is_binary(found):
+        return BinaryType()
+    if pa.types.is_time(found):
+        # Spark has such a type, and does not let anybody use it.
+        return None
+    try:
+        kind = from_arrow_type(_SIGNED.get(found, found))
+        return kind if may_be(found, arrow_type(kind)) else None
+    except (PySparkTypeError, ValueError):
+        # Also of decimals that are too long.
+        return None
 
 
 def _declared(schema: str | None) -> StructType:
