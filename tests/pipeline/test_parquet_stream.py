@@ -1,11 +1,14 @@
 """A stream of Parquet files: each has columns of its own, and none of them ends the stream."""
 
 import os
+import re
+import uuid
+from datetime import timedelta
 
 import pyarrow as pa
 import pytest
 
-from boolcast.errors import StoreError, StreamError, UsageError
+from boolcast.errors import FileError, StoreError, StreamError, UsageError
 from boolcast.pipeline import parquet_stream, read_batches, read_dead_letters, read_matches
 from boolcast.pipeline.serving import Serving
 from boolcast.pipeline.taken_files import _changed
@@ -62,7 +65,10 @@ def test_whatever_comes_the_stream_goes_on(spark, scene):
     )
     told = {(row["batch"], row["id"], row["error"]) for row in scene.rows("dead_letters")}
     (of_damaged,) = (error for _, _, error in told if str(damaged) in error)
-    others = "its column 'id' is of type bool, and the ids of this stream are of type bigint"
+    others = (
+        "its column 'id' is of type bool, and the ids of this stream are of type bigint, which it "
+        "cannot be: write the file again with such a column, under a new name"
+    )
     assert told == {
         (1, None, of_damaged),
         (1, None, f"no event of {nameless} can be read: it has no column 'id'"),
@@ -276,9 +282,37 @@ class TestTypeOfTheId:
         }.items():
             with pytest.raises(UsageError, match=problem):
                 scene.start(scene.files(spark, schema), event_id=schema.split()[0])
-        scene.put_table("a", pa.table({"id": pa.array([1.0], pa.float16())}))
-        with pytest.raises(UsageError, match="'id' is of type halffloat in"):
-            scene.start(scene.files(spark))
+        for kind, remedy in {
+            pa.float16(): "declare another, as schema='id string'",
+            pa.decimal256(60, 2): "declare another, as schema='id string'",
+            pa.time64("us"): "write the files with strings or numbers instead",
+            pa.time32("ms"): "write the files with strings or numbers instead",
+        }.items():
+            scene.put_table("a", pa.table({"id": pa.nulls(1, kind)}))
+            problem = rf"'id' is of type {re.escape(str(kind))} in .*results: {remedy}"
+            with pytest.raises(UsageError, match=problem):
+                scene.start(scene.files(spark))
+
+    def test_bytes_and_texts_of_any_kind(self, spark, scene):
+        """Also what Spark has no type for."""
+        name = uuid.UUID(int=7)
+        for number, (kind, value, expected, told) in enumerate(
+            [
+                (pa.uuid(), name.bytes, "string", str(name)),
+                (pa.json_(), "a", "string", "a"),
+                (pa.string_view(), "a", "string", "a"),
+                (pa.large_binary(), b"\xff", "binary", b"\xff"),
+                (pa.binary(2), b"ab", "binary", b"ab"),
+                (pa.duration("s"), 1, "interval day to second", timedelta(seconds=1)),
+            ]
+        ):
+            other = Scene(scene.folder / str(number))
+            other.save()
+            other.put_table("a", pa.table({"id": pa.array([value], kind)}))
+            other.start(other.files(spark)).wait()
+            found = read_matches(spark, other.output)
+            assert found.dtypes[0][1] == expected
+            assert [row.id for row in found.collect()] == [told]
 
 
 def test_another_reader_is_refused(spark, scene):
@@ -326,6 +360,34 @@ def test_folders_may_come_and_go_and_be_of_any_name(spark, scene):
     scene.put_table("a[1]{b}", pa.table({"id": [6]}))
     scene.start(stream).wait()
     assert pairs(scene) == [(1, "all"), (1, "day"), *((number, "all") for number in range(2, 7))]
+
+
+def test_a_path_that_cannot_be_read(spark, scene):
+    for path, problem in {
+        "/nowhere": "Path does not exist: /nowhere",
+        "/{a": "Illegal file pattern",
+        "x://y": 'No FileSystem for scheme "x"',
+    }.items():
+        with pytest.raises(FileError, match=f"{re.escape(path)}.*{re.escape(problem)}"):
+            parquet_stream(spark, path)
+
+
+def test_folders_that_spark_itself_cannot_take(spark, scene):
+    scene.save()
+    stream = scene.source(spark)
+    for folder in ("x=1", "y=2"):
+        (scene.events / folder).mkdir()
+        (scene.events / folder / "a.json").write_text("{}")
+    with pytest.raises(
+        StreamError, match="list the files of the stream: Conflicting part"
+    ) as caught:
+        scene.start(stream).wait()
+    assert "\n" not in str(caught.value)
+    scene.put_table("a", events(1))
+    bad = parquet_stream(spark, str(scene.events), spark_options={"maxFilesPerTrigger": "x"})
+    scene.output, scene.checkpoint = scene.folder / "other", scene.folder / "other-checkpoint"
+    with pytest.raises(StreamError, match="Invalid value 'x' for option 'maxFilesPerTrigger'"):
+        scene.start(bad, event_id="id").wait()
 
 
 def test_a_schema_that_cannot_be_read(spark):

@@ -245,7 +245,7 @@ def test_workers_read_parquet_unless_told_otherwise(spark, scene):
     scene.put_table("b", pa.table({"id": [2], "price": ["five"]}))
     (scene.folder / "partial").write_bytes(b"PAR1 and nothing more")
     scene.reveal(scene.folder / "partial", "c.parquet")
-    source = {"format": "parquet", "path": str(scene.events), "schema": SCHEMA}
+    source = {"format": "PARQUET", "path": str(scene.events), "schema": SCHEMA}
     by_one = {"options": {"maxFilesPerTrigger": 1}}
     told = configuration(scene, source=source | by_one)
     result = run("stream", told, "--once", "--json")
@@ -265,23 +265,13 @@ def test_workers_read_parquet_unless_told_otherwise(spark, scene):
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"format": "json", "path": "x"}, "workers read files of the format parquet, in a path"),
-        ({"format": "parquet"}, "workers read files of the format parquet, in a path"),
-        ({"format": "parquet", "path": "x", "select": ["id"]}, "leave select out"),
-    ],
-)
-def test_what_workers_cannot_read(scene, changed, problem):
-    result = run("stream", configuration(scene, source={"reader": "workers", **changed}))
-    assert (result.code, result.output) == (2, "")
-    assert "stream.json: source.reader: " in result.errors
-    assert problem in result.errors
-
-
-@pytest.mark.parametrize(
-    ("changed", "problem"),
-    [
         ({"event_id": "name"}, "error: the DataFrame lacks the column 'name'"),
         ({"source": {"format": "nonsense"}}, "stream.json: source: "),
+        ({"source": {"format": "parquet", "path": "x://y"}}, "x://y: Spark cannot stream it: "),
+        (
+            {"source": {"format": "Parquet", "path": "/nowhere"}},
+            "error: /nowhere: Spark cannot stream it: [PATH_NOT_FOUND] Path does not exist",
+        ),
         ({"index": "nowhere"}, "error: there is no index in"),
     ],
 )

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from boolcast.cli.options import read_schema
 from boolcast.cli.output import write_error
-from boolcast.cli.spark import SPARK_ERRORS, first_line, spark_session
-from boolcast.cli.stream_configuration import FILE_FORMATS, Configuration, as_text
+from boolcast.cli.spark import spark_session
+from boolcast.cli.stream_configuration import Configuration, as_text
 from boolcast.cli.stream_progress import BatchReport, Display, Lines, Terminal
 from boolcast.errors import FileError, StreamError
 from boolcast.model.schemas import Schema
@@ -22,6 +22,7 @@ from boolcast.pipeline import MatchStream, ParquetStream, match_stream, parquet_
 from boolcast.pipeline.backlog import Backlog, Waiting
 from boolcast.pipeline.matches import MEMORY
 from boolcast.pipeline.parquet_streaming import ALL_BELOW
+from boolcast.pipeline.spark_errors import SPARK_ERRORS, first_line
 from boolcast.pipeline.stores import open_store
 
 _LOOK_SECONDS = 0.2
@@ -114,8 +115,9 @@ class _Watch:
 
 def _backlog(configuration: Configuration) -> Backlog | None:
     source = configuration.source
-    if source.path is None or source.format not in FILE_FORMATS:
+    if not source.is_of_files:
         return None
+    assert source.path is not None
     options = {name: as_text(each) for name, each in source.options.items()}
     if source.is_read_by_workers:
         options = {**ALL_BELOW, **options}

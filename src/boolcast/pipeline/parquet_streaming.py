@@ -26,15 +26,14 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from boolcast.errors import UsageError
+from boolcast.errors import FileError, UsageError
 from boolcast.model.arrow import is_binary, is_string
 from boolcast.pipeline.damaged_files import schema_of
 from boolcast.pipeline.event_ids import may_be
 from boolcast.pipeline.file_events import FileEvents, IdColumn
 from boolcast.pipeline.parquet_reading import arrow_type
+from boolcast.pipeline.spark_errors import SPARK_ERRORS, first_line
 from boolcast.pipeline.spark_paths import root_of
-
-Option = str | int | float | bool
 
 _FILES: Final = "path string, modificationTime timestamp, length long, content binary"
 """The columns of Spark's `binaryFile`; contents are read only if they are selected."""
@@ -143,7 +142,7 @@ def parquet_stream(
     *,
     schema: str | StructType | None = None,
     options: Mapping[str, Any] | None = None,
-    spark_options: Mapping[str, Option] | None = None,
+    spark_options: Mapping[str, str | float | bool] | None = None,
 ) -> ParquetStream:
     """The Parquet files that come to a folder, for `match_stream`: each with its own columns.
 
@@ -155,12 +154,15 @@ def parquet_stream(
 
     `schema` need not tell all columns, and hides none. It declares the type of the event's id,
     which is otherwise as in the first file that there is, and types of what folders tell, which
-    are otherwise strings.
+    are otherwise strings. Raises UsageError, and FileError if Spark cannot read the path.
     """
     declared = schema if isinstance(schema, StructType) else _declared(schema)
     reader = session.readStream.format("binaryFile").schema(_FILES)
-    files = reader.options(**{**ALL_BELOW, **(spark_options or {})}).load(path).select("path")
-    return ParquetStream(files, path, declared, options)
+    try:
+        files = reader.options(**{**ALL_BELOW, **(spark_options or {})}).load(path)
+    except SPARK_ERRORS as error:
+        raise FileError(f"Spark cannot stream it: {first_line(error)}", path=path) from None
+    return ParquetStream(files.select("path"), path, declared, options)
 
 
 def _id_type(found: pa.DataType) -> DataType | None:
