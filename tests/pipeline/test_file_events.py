@@ -399,7 +399,20 @@ def test_types_of_extensions_are_what_the_engine_makes_of_them(tmp_path):
     assert sorted((row["event"] + 1, row["subscription"]) for row in same) == pairs
     text = reading(frozenset(), json="a")
     (portion,) = portions(text, path)
-    assert portion.events.column("a").to_pylist() == ["x", "y"]
+    assert portion.events.column("a") == pa.array(["x", "y"])
+
+
+@pytest.mark.parametrize("storage", [pa.string(), pa.large_string(), pa.string_view()])
+def test_json_beside_events_without_an_id(tmp_path, storage):
+    """Of which single rows are taken, whatever the JSON is stored as, or in."""
+    filled(Matcher, {"x": "a = 'x' and b.c = 'x'"}).save(tmp_path / "index")
+    texts = pa.array(["x", "x", None], storage).cast(pa.json_(storage))
+    nested = pa.StructArray.from_arrays([texts], names=["c"])
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": [1, None, 2], "a": texts, "b": nested}), path)
+    found = delivered(FolderStore(tmp_path / "index"), tmp_path / "output", [path], "rows")
+    assert [(row["id"], row["subscription"]) for row in found["matches"]] == [(1, "x")]
+    assert [row["error"] for row in found["dead_letters"]] == ["the event has no id"]
 
 
 def test_a_file_tells_better_than_its_folder(tmp_path):

@@ -86,18 +86,21 @@ def _columns(
 
 
 def decoded(array: pa.Array) -> pa.Array:
-    """The values that an array stands for that is encoded, as a dictionary, by runs, or JSON."""
+    """The values that a dictionary or run-end encoded array stands for."""
     if pa.types.is_dictionary(array.type):
         values = without_views(array.dictionary)
         return decoded(pa.DictionaryArray.from_arrays(array.indices, values).dictionary_decode())
     if pa.types.is_run_end_encoded(array.type):
         runs = pa.RunEndEncodedArray.from_arrays(array.run_ends, without_views(array.values))
         return decoded(pc.run_end_decode(runs.slice(array.offset, len(array))))
-    return array.storage if isinstance(array.type, pa.JsonType) else array
+    return array
 
 
 def without_views(array: pa.Array) -> pa.Array:
-    """The same values without views, which Arrow can neither decode nor take single rows of."""
+    """The same values without views, which Arrow can neither decode nor take single rows of.
+
+    JSON is what it is stored as.
+    """
     kind = _type_without_views(array.type)
     return array if kind == array.type else array.cast(kind)
 
@@ -108,6 +111,8 @@ def _type_without_views(kind: pa.DataType) -> pa.DataType:
         return pa.large_string()
     if types.is_binary_view(kind):
         return pa.large_binary()
+    if isinstance(kind, pa.JsonType):
+        return _type_without_views(kind.storage_type)
     if types.is_struct(kind):
         return pa.struct([each.with_type(_type_without_views(each.type)) for each in kind])
     if types.is_list(kind):
