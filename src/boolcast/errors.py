@@ -23,7 +23,7 @@
     │   ├── StatisticsError         statistics that contradict themselves
     │   ├── PruningTargetError      a size that no pruning can reach; knows what can be reached
     │   ├── StoreError              an index in a store that is damaged, or not there
-    │   ├── StreamError             a stream whose parts do not belong together
+    │   ├── StreamError             a stream whose parts do not belong together, or are out of reach
     │   └── FileError               a file of filters, subscriptions or events that cannot be read
     ├── JavaError                   no Java that Spark could run on
     ├── OutputError                 a place for results that cannot be written
@@ -290,7 +290,7 @@ class StoreError(InputError):
 
 
 class StreamError(InputError):
-    """A stream whose index, output, checkpoint and settings do not belong together."""
+    """A stream whose parts do not belong together, or whose events cannot be reached."""
 
 
 class FileError(InputError):
