@@ -24,8 +24,8 @@ def stream(
     read_matches and read_dead_letters of boolcast.pipeline.
 
     On a terminal one line shows how it goes, and which files wait; elsewhere there is a line for
-    each batch, and with --json an object for each batch. Ctrl-C or SIGTERM lets the batch at work come to its end and
-    stops; the same command goes on from there, and also after a crash.
+    each batch, and with --json an object for each batch. Ctrl-C or SIGTERM lets the batch at work
+    come to its end and stops; the same command goes on from there, and also after a crash.
 
     \b
     Examples:
