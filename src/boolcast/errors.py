@@ -25,7 +25,7 @@
     │   │   └── ReplacementTargetError   the same of distinct predicates and replacement
     │   ├── LimitError              a limit of pruning or merging that is out of its range
     │   ├── StoreError              an index in a store that is damaged, or not there
-    │   ├── StreamError             a stream whose parts do not belong together
+    │   ├── StreamError             a stream whose parts do not belong together, or are out of reach
     │   └── FileError               a file of filters, subscriptions or events that cannot be read
     ├── JavaError                   no Java that Spark could run on
     ├── OutputError                 a place for results that cannot be written
@@ -307,7 +307,7 @@ class StoreError(InputError):
 
 
 class StreamError(InputError):
-    """A stream whose index, output, checkpoint and settings do not belong together."""
+    """A stream whose parts do not belong together, or whose events cannot be reached."""
 
 
 class FileError(InputError):

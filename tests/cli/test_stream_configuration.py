@@ -68,6 +68,27 @@ def test_the_example_of_the_help_is_a_configuration(tmp_path):
         ({"memory": 0}, "memory: expected int >= 1"),
         ({"form": "heap"}, "form: invalid enum value 'heap'"),
         ({"spark": {"settings": {"a": None}}}, "spark.settings[...]: expected"),
+        (
+            {"source": {"format": "parquet"}},
+            "source.path is missing: it is where the files of the format parquet come to",
+        ),
+        ({"source": {"format": "PARQUET", "reader": "spark"}}, "source.path is missing: "),
+        (
+            {"source": {"format": "json", "path": "x", "reader": "workers"}},
+            "source.reader: workers read the format parquet, and not json",
+        ),
+        (
+            {"source": {"format": "parquet", "path": "x", "select": ["a"], "reader": "workers"}},
+            "source.reader: workers take the columns of files as they are: leave select out",
+        ),
+        *(
+            ({"source": {"path": "x", "fsspec": {"anon": True}, **each}}, "source.fsspec is for")
+            for each in (
+                {"format": "json"},
+                {"format": "parquet", "reader": "spark"},
+                {"format": "parquet", "select": ["a"]},
+            )
+        ),
     ],
 )
 def test_an_error_names_the_key(tmp_path, changed, problem):
@@ -106,3 +127,10 @@ def test_options_as_spark_takes_them():
         "0.5",
         "x",
     ]
+
+
+@pytest.mark.parametrize("name", ["parquet", "Parquet", "PARQUET"])
+def test_the_case_of_a_format_does_not_matter(tmp_path, name):
+    told = {**MINIMAL, "source": {"format": name, "path": "x"}}
+    source = read_configuration(written(tmp_path, told)).source
+    assert (source.is_read_by_workers, source.is_of_files) == (True, True)

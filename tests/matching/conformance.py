@@ -219,6 +219,8 @@ COLUMNS: Final[dict[pa.DataType, tuple[object, ...]]] = {
     pa.null(): (None,),
     pa.list_(pa.int8()): ([], [1]),
     pa.binary(): (b"", b"a"),
+    pa.json_(): ("", "a", "ab"),
+    pa.uuid(): (bytes(16),),
 }
 """Types of Arrow, and values of theirs that bear on the small filters."""
 

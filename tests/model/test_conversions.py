@@ -218,9 +218,11 @@ ARROW: dict[str, list[tuple[pa.Array, Any]]] = {
             *(pa.decimal128(5, 2), pa.decimal256(5, 2)),
         )
     ],
-    "string, large_string, string_view": [
+    "string, large_string, string_view, arrow.json": [
         *((pa.array(["x"], kind), "x") for kind in (pa.string(), pa.large_string())),
         (pa.array(["x"], pa.string_view()), "x"),
+        (pa.array(["x"], pa.json_()), "x"),
+        (pa.array([None], pa.json_()), MISSING),
         (pa.array([b"\xff"]).view(pa.string()), BadEvent),
     ],
     "date32, date64": [
@@ -262,7 +264,7 @@ ARROW: dict[str, list[tuple[pa.Array, Any]]] = {
         ),
         (pa.array([{}], pa.struct([])), {}),
     ],
-    "list, map, binary, time, duration, extension, …": [
+    "list, map, binary, time, duration, other extensions, …": [
         (pa.array([[1]]), Opaque("list<item: int64>")),
         (pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int8())), Opaque("map<string, int8>")),
         (pa.array([b"x"]), Opaque("binary")),

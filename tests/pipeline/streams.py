@@ -46,7 +46,7 @@ class Scene:
         self.index = folder / "index"
         self.output = folder / "output"
         self.checkpoint = folder / "checkpoint"
-        self.events.mkdir(exist_ok=True)
+        self.events.mkdir(parents=True, exist_ok=True)
 
     def save(self, **filters: str) -> int:
         """Save a version of the index with these subscriptions, and `all`."""

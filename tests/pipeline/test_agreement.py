@@ -33,6 +33,11 @@ EXAMPLES: Final = max(settings.default.max_examples // 60, 1)  # type: ignore[un
 
 EVENTS: Final = 40
 
+
+def is_extension(kind: pa.DataType) -> bool:
+    return isinstance(kind, pa.BaseExtensionType)
+
+
 TYPES: Final[dict[pa.DataType, tuple[object, ...]]] = {
     **{
         kind: values
@@ -42,7 +47,7 @@ TYPES: Final[dict[pa.DataType, tuple[object, ...]]] = {
             for test in (
                 *(pa.types.is_unsigned_integer, pa.types.is_dictionary, pa.types.is_date64),
                 *(pa.types.is_timestamp, pa.types.is_large_string, pa.types.is_string_view),
-                *(pa.types.is_null, pa.types.is_decimal256),
+                *(pa.types.is_null, pa.types.is_decimal256, is_extension),
             )
         )
     },

@@ -13,6 +13,7 @@ from boolcast import Matcher
 from boolcast.matching.snapshots import versions
 from boolcast.matching.store import FolderStore
 from boolcast.pipeline import match_stream, read_batches
+from boolcast.pipeline.serving import Serving
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 from tests.pipeline.contents import filters_of
 from tests.pipeline.streams import ALL, SCHEMA, Scene, event
@@ -159,6 +160,8 @@ def test_a_stream_of_what_is_there(spark, scene):
     result = run("stream", configuration(scene), "--once", "--json")
     assert (result.code, result.errors) == (0, "")
     first, second = result.json
+    assert first["waiting"]["files"] in {0, 1}
+    assert second["waiting"] == {"files": 0, "bytes": 0, "oldest_seconds": 0.0}
     assert (first["batch"], first["version"], first["events"], first["matches"]) == (0, 1, 20, 30)
     assert (second["batch"], second["events"], second["dead_letters"]) == (1, 21, 1)
     scene.verify(scene.rows(), range(40))
@@ -166,8 +169,38 @@ def test_a_stream_of_what_is_there(spark, scene):
     result = run("stream", configuration(scene), "--once")
     assert result.code == 0
     assert result.output.startswith("batch 2: 10 events in ")
-    assert result.output.endswith(", 10 matches, 0 dead letters, version 1\n")
+    assert result.output.endswith(", 10 matches, 0 dead letters, version 1, no file waits\n")
     assert result.errors == "1 batch, 10 events, 10 matches, 0 dead letters\n"
+
+
+@pytest.mark.parametrize("form", ["json", "parquet"])
+def test_the_lag_is_shown(spark, scene, monkeypatch, form):
+    """The files that no batch has taken up, as they come while one is at work."""
+    scene.save()
+    rows = [event(1)]
+    put = {
+        "json": lambda name: scene.put(name, rows),
+        "parquet": lambda name: scene.put_table(name, pa.Table.from_pylist(rows)),
+    }[form]
+    put("a")
+    bind = Serving.bind
+
+    def feeding(serving, ledger, batch):
+        if not batch:
+            put("b")
+            put("c")
+            for path in scene.events.iterdir():
+                os.utime(path, (path.stat().st_mtime - 100,) * 2)
+        return bind(serving, ledger, batch)
+
+    monkeypatch.setattr(Serving, "bind", feeding)
+    source = {"format": form, "path": str(scene.events), "schema": SCHEMA}
+    result = run("stream", configuration(scene, source=source), "--once", "--json")
+    assert (result.code, result.errors) == (0, "")
+    (batch,) = result.json
+    size = sum(path.stat().st_size for path in scene.events.iterdir() if path.name[0] != "a")
+    assert (batch["waiting"]["files"], batch["waiting"]["bytes"]) == (2, size)
+    assert 90 < batch["waiting"]["oldest_seconds"] < 700
 
 
 def test_events_as_json_text(spark, scene):
@@ -212,7 +245,7 @@ def test_workers_read_parquet_unless_told_otherwise(spark, scene):
     scene.put_table("b", pa.table({"id": [2], "price": ["five"]}))
     (scene.folder / "partial").write_bytes(b"PAR1 and nothing more")
     scene.reveal(scene.folder / "partial", "c.parquet")
-    source = {"format": "parquet", "path": str(scene.events), "schema": SCHEMA}
+    source = {"format": "PARQUET", "path": str(scene.events), "schema": SCHEMA}
     by_one = {"options": {"maxFilesPerTrigger": 1}}
     told = configuration(scene, source=source | by_one)
     result = run("stream", told, "--once", "--json")
@@ -232,23 +265,13 @@ def test_workers_read_parquet_unless_told_otherwise(spark, scene):
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"format": "json", "path": "x"}, "workers read files of the format parquet, in a path"),
-        ({"format": "parquet"}, "workers read files of the format parquet, in a path"),
-        ({"format": "parquet", "path": "x", "select": ["id"]}, "leave select out"),
-    ],
-)
-def test_what_workers_cannot_read(scene, changed, problem):
-    result = run("stream", configuration(scene, source={"reader": "workers", **changed}))
-    assert (result.code, result.output) == (2, "")
-    assert "stream.json: source.reader: " in result.errors
-    assert problem in result.errors
-
-
-@pytest.mark.parametrize(
-    ("changed", "problem"),
-    [
         ({"event_id": "name"}, "error: the DataFrame lacks the column 'name'"),
         ({"source": {"format": "nonsense"}}, "stream.json: source: "),
+        ({"source": {"format": "parquet", "path": "x://y"}}, "x://y: Spark cannot stream it: "),
+        (
+            {"source": {"format": "Parquet", "path": "/nowhere"}},
+            "error: /nowhere: Spark cannot stream it: [PATH_NOT_FOUND] Path does not exist",
+        ),
         ({"index": "nowhere"}, "error: there is no index in"),
     ],
 )

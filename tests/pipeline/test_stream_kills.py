@@ -57,7 +57,7 @@ class Victim:
         return code
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 240.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 900.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited too long"

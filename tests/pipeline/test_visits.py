@@ -22,7 +22,7 @@ from boolcast.matching.store import Store
 from boolcast.matching.stored import to_stored
 from boolcast.pipeline import visits, workers
 from boolcast.pipeline.matches import groups_of
-from boolcast.pipeline.readings import Source
+from boolcast.pipeline.readings import Attributes, Source
 from boolcast.pipeline.visits import Visit, count_places, match_lists, match_rows, name_places
 from boolcast.pipeline.workers import open_parts
 from tests.matching.faults import MemoryStore
@@ -67,7 +67,7 @@ def batches(*sizes: int) -> list[pa.RecordBatch]:
 
 
 def visit_of(store, index, memory=1 << 30) -> Visit:
-    return Visit(store, groups_of(index, memory), Source(("x",), False))
+    return Visit(store, groups_of(index, memory), Source(Attributes(("x",))))
 
 
 def expected(events: int) -> list[tuple[int, str]]:

@@ -13,13 +13,13 @@ from rich.table import Table
 
 from boolcast.cli.output import counted, write, write_error, write_json
 from boolcast.cli.progress import steps
-from boolcast.cli.spark import SPARK_ERRORS, first_line
 from boolcast.cli.tables import QuietConsole, plain_table
 from boolcast.errors import FileError, InputError
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.backtest import STEPS, Backtest, backtest
 from boolcast.pipeline.files import PROBLEM, is_parquet, read_events, read_subscriptions
 from boolcast.pipeline.sessions import session
+from boolcast.pipeline.spark_errors import SPARK_ERRORS, first_line
 
 _SHOWN_REJECTS: Final = 5
 _DECADES: Final = 9

@@ -8,13 +8,14 @@ import msgspec
 from pyspark.sql import SparkSession
 
 from boolcast.cli.output import counted, write, write_error, write_json
-from boolcast.cli.spark import SPARK_ERRORS, first_line, spark_session
+from boolcast.cli.spark import spark_session
 from boolcast.errors import FileError, StoreError
 from boolcast.matching.catalog import index_of
 from boolcast.matching.snapshots import read_manifest, versions
 from boolcast.pipeline import IndexReport, apply_changes, build_index
 from boolcast.pipeline import collect as collect_beside
 from boolcast.pipeline.files import PROBLEM, is_parquet, read_changes, read_subscriptions
+from boolcast.pipeline.spark_errors import SPARK_ERRORS, first_line
 from boolcast.pipeline.stores import open_store
 
 _SHOWN: Final = 20

@@ -3,10 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Final
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from boolcast.pipeline import session
@@ -29,13 +26,3 @@ def spark_session(
 def local_spark(cores: int | None, name: str) -> Callable[[], AbstractContextManager[SparkSession]]:
     """Starts a session with so many cores of this machine, or the configured one."""
     return partial(spark_session, None if cores is None else f"local[{cores}]", name)
-
-
-SPARK_ERRORS: Final = (PySparkException, Py4JJavaError)
-"""What Spark raises; the second where it has no name for it in Python."""
-
-
-def first_line(error: Exception) -> str:
-    """What Spark says, without the plans and traces below."""
-    told = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else error
-    return next((line for line in str(told).splitlines() if line.strip()), type(error).__name__)

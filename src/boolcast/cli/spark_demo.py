@@ -18,7 +18,7 @@ import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 from boolcast.cli.output import counted
-from boolcast.cli.spark import SPARK_ERRORS, first_line, spark_session
+from boolcast.cli.spark import spark_session
 from boolcast.cli.spark_demo_input import (
     CHANGE_SCHEMA,
     CHANGES,
@@ -32,6 +32,7 @@ from boolcast.cli.spark_demo_summary import Summary, VersionFigures, reasons, to
 from boolcast.cli.stream_progress import BatchReport
 from boolcast.errors import FileError, StreamError, UsageError
 from boolcast.pipeline import IndexReport, MatchStream, apply_changes, build_index, match_stream
+from boolcast.pipeline.spark_errors import SPARK_ERRORS, first_line
 
 _MARK: Final = ".boolcast-demo"
 """A file of this name says that a folder may be replaced."""

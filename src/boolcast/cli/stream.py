@@ -23,9 +23,9 @@ def stream(
     results are Parquet files, and manifests that say which of them count: read them with
     read_matches and read_dead_letters of boolcast.pipeline.
 
-    On a terminal one line shows how it goes; elsewhere there is a line for each batch, and with
-    --json an object for each batch. Ctrl-C or SIGTERM lets the batch at work come to its end and
-    stops; the same command goes on from there, and also after a crash.
+    On a terminal one line shows how it goes, and which files wait; elsewhere there is a line for
+    each batch, and with --json an object for each batch. Ctrl-C or SIGTERM lets the batch at work
+    come to its end and stops; the same command goes on from there, and also after a crash.
 
     \b
     Examples:

@@ -10,6 +10,10 @@ from boolcast.errors import FileError
 
 Option = str | int | float | bool
 
+_FILE_FORMATS: Final = frozenset(
+    ("avro", "binaryfile", "csv", "json", "orc", "parquet", "text", "xml")
+)
+
 
 class SourceConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where events come from, in Spark's terms; `select` are SQL expressions over its columns.
@@ -30,7 +34,17 @@ class SourceConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
         """True of Parquet files, unless Spark is asked for, or needed to select from them."""
         if self.reader is not None:
             return self.reader == "workers"
-        return self.format == "parquet" and not self.select
+        return self.is_parquet and not self.select
+
+    @property
+    def is_parquet(self) -> bool:
+        """True of Parquet; as for Spark, the case of letters does not matter."""
+        return self.format.casefold() == "parquet"
+
+    @property
+    def is_of_files(self) -> bool:
+        """True if Spark streams the files that come to a path."""
+        return self.path is not None and self.format.casefold() in _FILE_FORMATS
 
 
 class SparkConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,15 +87,19 @@ def read_configuration(path: str) -> Configuration:
 
 def _check_reader(source: SourceConfiguration, name: str) -> None:
     """What the workers read is Parquet files, as they are."""
-    if not source.is_read_by_workers:
+    if source.is_parquet and source.path is None:
+        problem = "source.path is missing: it is where the files of the format parquet come to"
+    elif not source.is_read_by_workers and source.fsspec:
+        problem = "source.fsspec is for workers, who read the format parquet alone: leave it out"
+    elif not source.is_read_by_workers:
         return
-    if source.format != "parquet" or source.path is None:
-        problem = "workers read files of the format parquet, in a path"
+    elif not source.is_parquet:
+        problem = f"source.reader: workers read the format parquet, and not {source.format}"
     elif source.select:
-        problem = "workers take the columns of files as they are: leave select out"
+        problem = "source.reader: workers take the columns of files as they are: leave select out"
     else:
         return
-    raise FileError(f"source.reader: {problem}", path=name)
+    raise FileError(problem, path=name)
 
 
 def as_text(option: Option) -> str:

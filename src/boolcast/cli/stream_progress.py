@@ -9,13 +9,18 @@ from rich.console import Console
 from rich.status import Status
 
 from boolcast.cli.output import counted, write, write_error, write_json
+from boolcast.pipeline.backlog import Waiting
 from boolcast.pipeline.ledger import Batch
 
 _RECENT = 10
 
 
 class BatchReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A published batch, as a program reads it; `behind` is what the source tells of its lag."""
+    """A published batch, as a program reads it.
+
+    `waiting` are the files that wait then, of a source of files; `behind` is what other sources
+    tell of their lag.
+    """
 
     batch: int
     version: int
@@ -25,10 +30,13 @@ class BatchReport(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     events_per_second: float
     behind: dict[str, str]
+    waiting: Waiting | None
     warnings: tuple[str, ...]
 
     @classmethod
-    def of(cls, batch: Batch, *, behind: dict[str, str]) -> "BatchReport":
+    def of(
+        cls, batch: Batch, *, behind: dict[str, str], waiting: Waiting | None = None
+    ) -> "BatchReport":
         """The report of a batch."""
         return cls(
             batch=batch.batch,
@@ -39,6 +47,7 @@ class BatchReport(msgspec.Struct, frozen=True, kw_only=True):
             seconds=round(batch.seconds, 3),
             events_per_second=round(batch.events / max(batch.seconds, 1e-3), 1),
             behind=behind,
+            waiting=waiting,
             warnings=batch.warnings,
         )
 
@@ -51,7 +60,19 @@ class BatchReport(msgspec.Struct, frozen=True, kw_only=True):
             f"version {self.version}",
         ]
         parts += [f"{name} {value}" for name, value in sorted(self.behind.items())]
+        if self.waiting is not None:
+            parts.append(waiting_text(self.waiting))
         return ", ".join(parts)
+
+
+def waiting_text(waiting: Waiting) -> str:
+    """The files that wait, for people."""
+    if not waiting.files:
+        return "no file waits"
+    verb = "waits" if waiting.files == 1 else "wait"
+    size = waiting.bytes / 1e6
+    age = round(waiting.oldest_seconds)
+    return f"{counted(waiting.files, 'file')} ({size:,.1f} MB) {verb}, the oldest for {age:,} s"
 
 
 class Display(Protocol):
@@ -71,6 +92,9 @@ class Display(Protocol):
 
     def show(self, report: BatchReport) -> None:
         """A batch was published."""
+
+    def wait(self, waiting: Waiting) -> None:
+        """So many files wait now, whether or not a batch was published."""
 
     def summary(self) -> str:
         """All batches together, at the end."""
@@ -124,6 +148,9 @@ class Lines:
             write_error(f"warning: {warning}")
         write(str(report))
 
+    def wait(self, waiting: Waiting) -> None:
+        """Nothing: each batch tells it."""
+
     def summary(self) -> str:
         return str(self._totals)
 
@@ -136,6 +163,8 @@ class Terminal:
         self._status = Status("", console=self._console)
         self._totals = _Totals()
         self._recent: deque[BatchReport] = deque(maxlen=_RECENT)
+        self._told = ""
+        self._waiting = ""
 
     def __enter__(self) -> "Terminal":
         self._status.start()
@@ -150,7 +179,12 @@ class Terminal:
         self._status.stop()
 
     def tell(self, text: str) -> None:
-        self._status.update(text)
+        self._told = text
+        self._status.update(f"{self._told}{self._waiting}")
+
+    def wait(self, waiting: Waiting) -> None:
+        self._waiting = f" · {waiting_text(waiting)}"
+        self.tell(self._told)
 
     def show(self, report: BatchReport) -> None:
         self._totals.add(report)
@@ -160,7 +194,7 @@ class Terminal:
         seconds = sum(each.seconds for each in self._recent)
         rate = sum(each.events for each in self._recent) / max(seconds, 1e-3)
         behind = "".join(f" · {name} {value}" for name, value in sorted(report.behind.items()))
-        self._status.update(
+        self.tell(
             f"{rate:,.0f} events/s · batch {report.batch} in {report.seconds:.2f} s · "
             f"version {report.version}{behind} · {self._totals}"
         )

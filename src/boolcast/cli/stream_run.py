@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
+from time import monotonic, time
 from types import FrameType
 
 import msgspec
@@ -12,15 +13,20 @@ from pyspark.sql import DataFrame, SparkSession
 
 from boolcast.cli.options import read_schema
 from boolcast.cli.output import write_error
-from boolcast.cli.spark import SPARK_ERRORS, first_line, spark_session
+from boolcast.cli.spark import spark_session
 from boolcast.cli.stream_configuration import Configuration, as_text
 from boolcast.cli.stream_progress import BatchReport, Display, Lines, Terminal
 from boolcast.errors import FileError, StreamError
 from boolcast.model.schemas import Schema
 from boolcast.pipeline import MatchStream, ParquetStream, match_stream, parquet_stream
+from boolcast.pipeline.backlog import Backlog, Waiting
 from boolcast.pipeline.matches import MEMORY
+from boolcast.pipeline.parquet_streaming import ALL_BELOW
+from boolcast.pipeline.spark_errors import SPARK_ERRORS, first_line
+from boolcast.pipeline.stores import open_store
 
 _LOOK_SECONDS = 0.2
+_LOOK_SHARE = 20
 
 
 def run(configuration: Configuration, *, file: str, once: bool, as_json: bool) -> None:
@@ -35,7 +41,7 @@ def run(configuration: Configuration, *, file: str, once: bool, as_json: bool) -
                 with _signals() as stopping:
                     stream = _started(spark, configuration, schema, file, once)
                     display.tell("waiting for events")
-                    _follow(stream, stopping, display)
+                    _follow(stream, stopping, display, _Watch(_backlog(configuration)))
             except SPARK_ERRORS as error:
                 raise StreamError(f"Spark has ended the stream: {first_line(error)}") from error
     if not as_json:
@@ -87,7 +93,38 @@ def _source(
         raise FileError(f"source: {first_line(error)}", path=file) from error
 
 
-def _follow(stream: MatchStream, stopping: Event, display: Display) -> None:
+class _Watch:
+    """Looks at the files that wait, for at most a twentieth of the time."""
+
+    def __init__(self, backlog: Backlog | None) -> None:
+        self._backlog = backlog
+        self._waiting: Waiting | None = None
+        self._next = 0.0
+
+    def look(self) -> Waiting | None:
+        """What waits, or waited a short while ago; None if nobody knows."""
+        start = monotonic()
+        if self._backlog is not None and start >= self._next:
+            try:
+                self._waiting = self._backlog.waiting(time())
+            except Exception:  # noqa: BLE001 - each protocol has its own, and no display ends a stream
+                self._waiting = None
+            self._next = start + _LOOK_SHARE * (monotonic() - start)
+        return self._waiting
+
+
+def _backlog(configuration: Configuration) -> Backlog | None:
+    source = configuration.source
+    if not source.is_of_files:
+        return None
+    assert source.path is not None
+    options = {name: as_text(each) for name, each in source.options.items()}
+    if source.is_read_by_workers:
+        options = {**ALL_BELOW, **options}
+    return Backlog(open_store(configuration.checkpoint), source.path, options, source.fsspec)
+
+
+def _follow(stream: MatchStream, stopping: Event, display: Display, watch: _Watch) -> None:
     """Show the batches as they come, until the stream ends or is to be stopped."""
     has_ended = False
     while not has_ended:
@@ -97,12 +134,15 @@ def _follow(stream: MatchStream, stopping: Event, display: Display) -> None:
             has_ended = True
         else:
             has_ended = stream.wait(_LOOK_SECONDS)
+        waiting = watch.look()
         for batch in stream.published():
-            display.show(BatchReport.of(batch, behind=_behind(stream)))
+            display.show(BatchReport.of(batch, behind=_behind(stream), waiting=waiting))
+        if waiting is not None:
+            display.wait(waiting)
 
 
 def _behind(stream: MatchStream) -> dict[str, str]:
-    """How far the source is ahead, as far as it tells (Kafka does, files do not)."""
+    """How far the source is ahead, as far as it tells (Kafka does)."""
     progress = stream.query.lastProgress
     if progress is None:
         return {}

@@ -88,19 +88,62 @@ def _columns(
 def decoded(array: pa.Array) -> pa.Array:
     """The values that a dictionary or run-end encoded array stands for."""
     if pa.types.is_dictionary(array.type):
-        values = _without_views(array.dictionary)
+        values = without_views(array.dictionary)
         return decoded(pa.DictionaryArray.from_arrays(array.indices, values).dictionary_decode())
     if pa.types.is_run_end_encoded(array.type):
-        runs = pa.RunEndEncodedArray.from_arrays(array.run_ends, _without_views(array.values))
+        runs = pa.RunEndEncodedArray.from_arrays(array.run_ends, without_views(array.values))
         return decoded(pc.run_end_decode(runs.slice(array.offset, len(array))))
     return array
 
 
-def _without_views(values: pa.Array) -> pa.Array:
-    """Strings that are no views: Arrow cannot decode into those."""
-    if pa.types.is_string_view(values.type):
-        return values.cast(pa.large_string())
-    return values.cast(pa.large_binary()) if pa.types.is_binary_view(values.type) else values
+def without_views(array: pa.Array) -> pa.Array:
+    """The same values without views, which Arrow can neither decode nor take single rows of.
+
+    JSON is what it is stored as.
+    """
+    kind = _type_without_views(array.type)
+    return array if kind == array.type else array.cast(kind)
+
+
+def _type_without_views(kind: pa.DataType) -> pa.DataType:
+    types = pa.types
+    if types.is_string_view(kind):
+        return pa.large_string()
+    if types.is_binary_view(kind):
+        return pa.large_binary()
+    if isinstance(kind, pa.JsonType):
+        return _type_without_views(kind.storage_type)
+    if types.is_struct(kind):
+        return pa.struct([each.with_type(_type_without_views(each.type)) for each in kind])
+    if types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_type_without_views(kind.value_type)))
+    return kind
+
+
+def is_string(kind: pa.DataType) -> bool:
+    """True of types of strings, encoded ones included."""
+    types = pa.types
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return is_string(kind.value_type)
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+        or isinstance(kind, pa.JsonType)
+    )
+
+
+def is_binary(kind: pa.DataType) -> bool:
+    """True of types of bytes, encoded ones included."""
+    types = pa.types
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return is_binary(kind.value_type)
+    return bool(
+        types.is_binary(kind)
+        or types.is_large_binary(kind)
+        or types.is_binary_view(kind)
+        or types.is_fixed_size_binary(kind)
+    )
 
 
 def _values(array: pa.Array) -> list[EventValue | None]:
@@ -135,8 +178,6 @@ def _is_scalar(kind: Any) -> bool:
         or pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
         or pa.types.is_decimal(kind)
-        or pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
         or pa.types.is_null(kind)
+        or is_string(kind)
     )

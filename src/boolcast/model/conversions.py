@@ -63,7 +63,9 @@ CONVERSIONS: Final = (
     Conversion("Arrow", "float16, float32, float64", "number; NaN is opaque, infinities stay"),
     Conversion("Arrow", "decimal32 … decimal256", "number: the nearest float64"),
     Conversion(
-        "Arrow", "string, large_string, string_view", "string; invalid UTF-8 makes a bad event"
+        "Arrow",
+        "string, large_string, string_view, arrow.json",
+        "string; invalid UTF-8 makes a bad event",
     ),
     Conversion(
         "Arrow", "date32, date64", "timestamp: midnight UTC; past 64 bits of microseconds opaque"
@@ -75,7 +77,7 @@ CONVERSIONS: Final = (
     ),
     Conversion("Arrow", "dictionary, run-end encoded", "as the values they stand for"),
     Conversion("Arrow", "struct", "its fields, under dotted names"),
-    Conversion("Arrow", "list, map, binary, time, duration, extension, …", "opaque"),
+    Conversion("Arrow", "list, map, binary, time, duration, other extensions, …", "opaque"),
 )
 
 

@@ -11,9 +11,10 @@ Python, `readings` makes events of them there, `visits` matches them with segmen
 
 `streaming` matches streams, and `claims` says which output and checkpoint belong to one.
 `serving` chooses the version of the index for each batch, `delivery` is what its tasks do,
-`ledger` makes it exactly once, `results` reads what came of it. `parquet_streaming` makes
-streams of files, which `file_events` reads in the tasks, whatever columns each of them has;
-`event_ids` sees to their ids.
+`ledger` makes it exactly once, `results` reads what came of it. `taken_files` knows the files of
+each batch by Spark's checkpoint, `backlog` those that wait, `spark_errors` what a stream has
+ended with. `parquet_streaming` makes streams of files, which `file_events` reads in the tasks,
+whatever columns each of them has, as far as `damaged_files` can; `event_ids` sees to their ids.
 
 `statistics` learns from history and subscriptions: values are counted and put into bins in
 `distributions`, predicates counted by the engine in `selectivities`, attributes of filters in
@@ -23,7 +24,8 @@ subscriptions of the room of that name, for more rows than one machine holds.
 `backtest` runs subscriptions over history, and tells what each matched and costs.
 
 `travel` says what of the events goes to Python; `parquet_reading` lets tasks read them there
-without Spark. `frames` names columns. `files` reads Parquet and JSON lines, of which
+without Spark; `attribute_columns` says which columns are needed. `frames` names columns,
+`spark_paths` knows how Spark reads paths. `files` reads Parquet and JSON lines, of which
 `subscription_lines` makes subscriptions. `stores` finds stores by their places: folders, or an
 `object_store`, of which a `local_cache` holds copies to be mapped. `sessions` makes Spark
 sessions, with a Java from `java`; no other module here does.

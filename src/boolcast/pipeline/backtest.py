@@ -23,9 +23,9 @@ from boolcast.matching.selectivity import Selectivity
 from boolcast.matching.snapshots import read_manifest
 from boolcast.matching.store import Store
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.files import literal
 from boolcast.pipeline.indexing import build_index
 from boolcast.pipeline.matches import count_matches
+from boolcast.pipeline.spark_paths import literal
 from boolcast.pipeline.statistics import write_statistics
 from boolcast.pipeline.statistics_reading import read_statistics, read_totals
 from boolcast.pipeline.stores import open_store

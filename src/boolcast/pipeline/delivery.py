@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from boolcast.matching.store import Store
-from boolcast.pipeline.file_events import Portion, Unreadable
+from boolcast.pipeline.file_events import FileEvents, Portion, Unreadable
 from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, file_names, unwritable
 from boolcast.pipeline.matches import FORMS
 from boolcast.pipeline.readings import read, readable
@@ -103,14 +103,14 @@ class _Named:
                 yield events
 
     def _portions(self) -> Iterator[Portion | Unreadable]:
-        files = self._visit.source.new_files
-        if files is not None:
+        files = self._visit.source.files
+        if isinstance(files, FileEvents):
             return files.read(self._batches)
         return (Portion(batch, {}) for batch in self._batches)
 
     def _letter(self, reason: str) -> pa.RecordBatch:
-        files = self._visit.source.new_files
-        assert files is not None, "rows are always readable"
+        files = self._visit.source.files
+        assert isinstance(files, FileEvents), "rows are always readable"
         return pa.RecordBatch.from_pydict(
             {
                 self._visit.id_name: pa.nulls(1, files.event_id.type_),

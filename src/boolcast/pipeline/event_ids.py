@@ -1,7 +1,9 @@
 """Ids of events that come in another type than the results have: the same id, or none.
 
 An id is taken over if it survives the way to the type of the results and back unchanged, so that
-no two ids become one: 7 may be '7', and '7' may be 7, but '007' may not.
+no two ids become one: 7 may be '7', and '7' may be 7, but '007' may not. Text and bytes are one
+another if they are valid UTF-8, and a UUID is its text. Times, dates, truth values and whatever
+is nested have no text that all agree on, and are no ids but of their own kind.
 """
 
 from collections.abc import Mapping
@@ -10,7 +12,10 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from boolcast.model.arrow import decoded
+from boolcast.model.arrow import decoded, is_binary, is_string, without_views
+
+_KIN = ({"number", "text"}, {"bytes", "text"}, {"UUID", "text"}, {"UUID", "bytes"})
+"""Families of types whose ids may be ids of the other."""
 
 
 class Ids(NamedTuple):
@@ -22,16 +27,27 @@ class Ids(NamedTuple):
 
 def may_be(found: pa.DataType, wanted: pa.DataType) -> bool:
     """True if ids of a type may be ids of another at all."""
-    families = {_family(found), _family(wanted)}
-    return len(families) == 1 or families == {"number", "text"} or pa.types.is_null(found)
+    families = _family(found), _family(wanted)
+    return families[0] == families[1] or set(families) in _KIN or pa.types.is_null(found)
 
 
 def ids_of(column: pa.Array, wanted: pa.DataType, name: str) -> Ids:
     """The ids of a column; `name` is what people call the type."""
-    column = decoded(column)
-    if column.type == wanted and _family(wanted) != "text":
+    column = _plain(column, wanted)
+    if column.type == wanted and not is_string(wanted):
         return Ids(column, {})
     return _ids(column, wanted, name, 0)
+
+
+def _plain(column: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """The same ids in types that Arrow can cast: bytes of any length, the text of UUIDs."""
+    column = without_views(decoded(column))
+    if isinstance(column.type, pa.UuidType) and not is_binary(wanted):
+        texts = (None if value is None else str(value) for value in column.to_pylist())
+        return pa.array(texts, pa.string())
+    if isinstance(column.type, pa.BaseExtensionType):
+        return _plain(column.storage, wanted)
+    return column.cast(pa.binary()) if pa.types.is_fixed_size_binary(column.type) else column
 
 
 def _ids(column: pa.Array, wanted: pa.DataType, name: str, first: int) -> Ids:
@@ -40,7 +56,7 @@ def _ids(column: pa.Array, wanted: pa.DataType, name: str, first: int) -> Ids:
     if array is not None:
         return Ids(array, {})
     if len(column) == 1:
-        problem = f"the id {_text(column[0])} cannot be of type {name}"
+        problem = f"the id {_text(column)} cannot be of type {name}"
         return Ids(pa.nulls(1, wanted), {first: problem})
     half = len(column) // 2
     left = _ids(column.slice(0, half), wanted, name, first)
@@ -64,22 +80,40 @@ def _cast(column: pa.Array, wanted: pa.DataType) -> pa.Array | None:
     return None if is_same is False else array
 
 
-def _text(value: pa.Scalar) -> str:
+def _text(column: pa.Array) -> str:
+    """The one id of a column, for people."""
     try:
-        return repr(value.as_py())
-    except ValueError:
-        # Strings that are none, and years that Python does not know.
-        return "of this event"
+        return repr(column[0].as_py())
+    except UnicodeDecodeError:
+        return repr(column.cast(pa.large_binary())[0].as_py())
+    except (ValueError, OverflowError):
+        # Years that Python does not know.
+        return str(column.cast(pa.int64())[0].as_py())
 
 
 def _family(kind: pa.DataType) -> str:
+    """By its name those of a type are told that have something in common."""
     types = pa.types
-    if types.is_dictionary(kind):
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return _family(kind.value_type)
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return "number"
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+    if is_string(kind):
         return "text"
+    if isinstance(kind, pa.UuidType):
+        return "UUID"
+    if isinstance(kind, pa.BaseExtensionType):
+        return _family(kind.storage_type)
+    if is_binary(kind):
+        return "bytes"
     if types.is_timestamp(kind) or types.is_date(kind):
         return "timestamp"
+    if types.is_duration(kind):
+        return "duration"
+    if types.is_struct(kind):
+        return f"struct of {', '.join(f'{each.name} {_family(each.type)}' for each in kind)}"
+    if types.is_map(kind):
+        return f"map of {_family(kind.key_type)} to {_family(kind.item_type)}"
+    if types.is_list(kind) or types.is_large_list(kind):
+        return f"list of {_family(kind.value_type)}"
     return str(kind)

@@ -2,29 +2,20 @@
 
 The columns are told by each file alone, so a column that came, went or changed its type is
 nothing special. What cannot be read is told with its reason, and the rest is read: a file, or
-some rows of it. That is for files that are damaged. One that cannot be reached ends the task,
-since nobody can say that it will not be there the next time.
+some rows of it (`damaged_files`).
 """
 
-import re
-import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any, Final, NamedTuple
-from urllib.parse import unquote
+from contextlib import ExitStack
+from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from boolcast.errors import StreamError
-from boolcast.model.arrow import decoded
-from boolcast.model.events import DEPTH_LIMIT
+from boolcast.model.arrow import decoded, is_binary, is_string, without_views
+from boolcast.pipeline.attribute_columns import attributes_of, needed_columns
+from boolcast.pipeline.damaged_files import DamageError, batches_of_group, noticing, whole
 from boolcast.pipeline.event_ids import ids_of, may_be
-from boolcast.pipeline.parquet_reading import piece_of, read_groups
-
-_FOLDER: Final = re.compile(r"([^/=]+)=([^/]*)/")
-_NULL_FOLDER: Final = "__HIVE_DEFAULT_PARTITION__"
+from boolcast.pipeline.spark_paths import folder_values
 
 
 class Portion(NamedTuple):
@@ -73,30 +64,30 @@ class FileEvents(NamedTuple):
                 yield from self._read(path)
 
     def _read(self, path: str) -> Iterator[Portion | Unreadable]:
-        piece = piece_of(path, 0, sys.maxsize, self.options)
+        piece = whole(path, self.options)
         with ExitStack() as stack:
             try:
-                with _noticing(piece.path):
+                with noticing(piece.path):
                     file = stack.enter_context(piece.opened())
                     columns = self._columns(file.schema_arrow)
                     groups = [
                         file.metadata.row_group(number).num_rows
                         for number in range(file.metadata.num_row_groups)
                     ]
-            except _UnreadableError as error:
+            except DamageError as error:
                 yield Unreadable(f"no event of {piece.path} can be read: {error}")
                 return
-            constants = self._constants(path, file.schema_arrow.names)
+            constants = self._constants(path, file.schema_arrow)
             wanted = list(dict.fromkeys([self.event_id.name, *columns]))
             first = 0
             for number, rows in enumerate(groups):
                 seen = first
                 reason = "there are fewer than the file says"
                 try:
-                    for batch in _batches(file, number, wanted, piece.path):
+                    for batch in batches_of_group(file, number, wanted, piece.path):
                         yield self._portion(batch, columns, constants)
                         seen += batch.num_rows
-                except _UnreadableError as error:
+                except DamageError as error:
                     reason = str(error)
                 first += rows
                 if seen < first:
@@ -107,22 +98,25 @@ class FileEvents(NamedTuple):
         """The columns that tell events, besides the id."""
         found = _only(schema, self.event_id.name).type
         if not may_be(found, self.event_id.type_):
-            raise _UnreadableError(
+            raise DamageError(
                 f"its column {self.event_id.name!r} is of type {found}, and the ids of this "
-                f"stream are of type {self.event_id.type_name}"
+                f"stream are of type {self.event_id.type_name}, which it cannot be: write the file "
+                "again with such a column, under a new name"
             )
         if self.json is None:
-            return columns_of(schema, self.needed)
+            return needed_columns(schema, self.needed)
         found = _only(schema, self.json).type
-        if not _is_text(found):
-            raise _UnreadableError(
+        if not (is_string(found) or is_binary(found)):
+            raise DamageError(
                 f"its column {self.json!r} must hold JSON as strings, and it is of type {found}"
             )
         return [self.json]
 
-    def _constants(self, path: str, names: Sequence[str]) -> dict[str, pa.Scalar]:
+    def _constants(self, path: str, schema: pa.Schema) -> dict[str, pa.Scalar]:
+        """What folders tell that the file itself does not."""
         if self.json is not None:
             return {}
+        names = {*schema.names, *attributes_of(schema)}
         return {
             name: _typed(value, self.types.get(name, pa.string()))
             for name, value in folder_values(path, self.root).items()
@@ -133,149 +127,25 @@ class FileEvents(NamedTuple):
         self, batch: pa.RecordBatch, columns: Sequence[str], constants: Mapping[str, pa.Scalar]
     ) -> Portion:
         name, wanted, type_name = self.event_id
-        ids = ids_of(_without_views(batch.column(name)), wanted, type_name)
+        ids = ids_of(batch.column(name), wanted, type_name)
         names = ["id"]
         arrays = [ids.array]
         for name, array in zip(batch.schema.names, batch.columns, strict=True):
             if name in columns:
                 names.append(name)
-                arrays.append(_without_views(array if self.json is None else decoded(array)))
+                arrays.append(without_views(array if self.json is None else decoded(array)))
         for name, value in constants.items():
             names.append(name)
             arrays.append(pa.repeat(value, batch.num_rows))
         return Portion(pa.RecordBatch.from_arrays(arrays, names=names), ids.problems)
 
 
-class _UnreadableError(Exception):
-    pass
-
-
-@contextmanager
-def _noticing(path: str) -> Iterator[None]:
-    """Tell damage from files that cannot be reached, which raise StreamError."""
-    try:
-        yield
-    except pa.ArrowMemoryError:
-        raise
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise _UnreadableError(_first_line(error)) from error
-    except OSError as error:
-        # Arrow's own; those of the system and of fsspec have a number or a class.
-        if type(error) is OSError and error.errno is None:
-            raise _UnreadableError(_first_line(error)) from error
-        raise StreamError(
-            f"the file {path} cannot be reached: {error.strerror or error}. Once it can, start "
-            "the stream again and it goes on"
-        ) from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _batches(
-    file: pq.ParquetFile, group: int, columns: Sequence[str], path: str
-) -> Iterator[pa.RecordBatch]:
-    batches = read_groups(file, [group], columns)
-    while True:
-        with _noticing(path):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        yield batch
-
-
-def _without_views(array: pa.Array) -> pa.Array:
-    """The same values, in types of which Arrow can take single rows."""
-    kind = _type_without_views(array.type)
-    return array if kind == array.type else array.cast(kind)
-
-
-def _type_without_views(kind: pa.DataType) -> pa.DataType:
-    types = pa.types
-    if types.is_string_view(kind):
-        return pa.large_string()
-    if types.is_binary_view(kind):
-        return pa.large_binary()
-    if types.is_struct(kind):
-        return pa.struct([each.with_type(_type_without_views(each.type)) for each in kind])
-    if types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_type_without_views(kind.value_type)))
-    return kind
-
-
 def _only(schema: pa.Schema, name: str) -> pa.Field:
     places = schema.get_all_field_indices(name)
     if len(places) != 1:
         count = f"{len(places)} columns" if places else "no column"
-        raise _UnreadableError(f"it has {count} {name!r}")
+        raise DamageError(f"it has {count} {name!r}")
     return schema.field(places[0])
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    types = pa.types
-    if types.is_dictionary(kind):
-        return _is_text(kind.value_type)
-    return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_string_view(kind)
-        or types.is_binary(kind)
-        or types.is_large_binary(kind)
-        or types.is_binary_view(kind)
-    )
-
-
-def schema_of(path: str, options: Mapping[str, Any] | None) -> pa.Schema | None:
-    """The columns of a file; None if it is damaged. Raises StreamError if it is not reached."""
-    piece = piece_of(path, 0, sys.maxsize, options)
-    try:
-        with _noticing(piece.path), piece.opened() as file:
-            return file.schema_arrow
-    except _UnreadableError:
-        return None
-
-
-def columns_of(schema: pa.Schema, needed: frozenset[str]) -> list[str]:
-    """The columns in which the needed attributes are, each as a whole.
-
-    Where two columns give the same attribute both are among them, needed or not: an event with
-    both is malformed. So is every event of a column that nests too deep.
-    """
-    leaves = [(field.name, list(_leaves(field, field.name, DEPTH_LIMIT))) for field in schema]
-    times = Counter(leaf for _, names in leaves for leaf in names)
-    chosen = (
-        name
-        for name, names in leaves
-        if any(leaf is None or leaf in needed or times[leaf] > 1 for leaf in names)
-    )
-    return list(dict.fromkeys(chosen))
-
-
-def _leaves(field: pa.Field, name: str, depth: int) -> Iterator[str | None]:
-    """The attributes that a column tells; None for one that no event can have."""
-    if not depth:
-        yield None
-    elif pa.types.is_struct(field.type):
-        for each in field.type:
-            yield from _leaves(each, f"{name}.{each.name}", depth - 1)
-    else:
-        yield name
-
-
-def folder_values(path: str, root: str) -> dict[str, str | None]:
-    """What the names of folders between `root` and a file tell, as Spark writes partitions."""
-    place = without_scheme(path)
-    below = place.removeprefix(root) if place.startswith(root) else ""
-    return {
-        unquote(name): None if value == _NULL_FOLDER else unquote(value)
-        for name, value in _FOLDER.findall(below)
-    }
-
-
-def without_scheme(path: str) -> str:
-    """The path alone of a URL, or of what Hadoop writes like one: file:/x, s3a://bucket/x."""
-    return re.sub(r"^[a-zA-Z][\w+.-]*:(//[^/]*)?", "", path)
 
 
 def _typed(value: str | None, wanted: pa.DataType) -> pa.Scalar:

@@ -1,6 +1,5 @@
 """Files of events and subscriptions as DataFrames: Parquet, and JSON lines."""
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from boolcast.errors import FileError, OutputError, UsageError
 from boolcast.pipeline.frames import by_place, named
 from boolcast.pipeline.parquet_reading import parquet_files
+from boolcast.pipeline.spark_paths import is_hidden, literal
 from boolcast.pipeline.subscription_lines import COLUMNS as LINE_COLUMNS
 from boolcast.pipeline.subscription_lines import read_lines
 from boolcast.pipeline.travel import Events
@@ -25,7 +25,6 @@ LINE: Final = "value"
 PROBLEM: Final = "_problem"
 """The column that says why a row of subscriptions cannot be read, for `build_index`."""
 
-_PATTERN: Final = re.compile(r"[\\\[\]{}*?]")
 _MAGIC: Final = b"PAR1"
 
 
@@ -112,11 +111,6 @@ def is_parquet(path: str) -> bool:
         raise FileError(error.strerror or str(error), path=str(files[0])) from None
 
 
-def literal(path: str) -> str:
-    """A local path as Spark's readers take it, which find patterns in it: [1], {a,b}, *."""
-    return path if "://" in path else _PATTERN.sub(r"\\\g<0>", path)
-
-
 def check_writable(place: str) -> None:
     """Make a local folder, and raise OutputError if nothing can be written there.
 
@@ -133,15 +127,10 @@ def check_writable(place: str) -> None:
 
 
 def _data_files(folder: Path) -> Iterator[Path]:
-    """Without what Spark passes over: marks, checksums and logs, in folders of such names too."""
+    """Without what Spark passes over, in folders of such names too."""
     for path in folder.rglob("*"):
-        if not any(map(_is_hidden, path.relative_to(folder).parts)) and path.is_file():
+        if not any(map(is_hidden, path.relative_to(folder).parts)) and path.is_file():
             yield path
-
-
-def _is_hidden(part: str) -> bool:
-    # A folder _day=1 is a partition.
-    return part.startswith(".") or (part.startswith("_") and "=" not in part)
 
 
 def _parquet(session: SparkSession, path: str) -> DataFrame:

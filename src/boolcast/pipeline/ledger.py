@@ -81,8 +81,9 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """A published batch: the version that matched it, its counts, and its files.
 
     `started` is in seconds since 1970, `seconds` what the batch took up to its publication,
-    `warnings` what was wrong with versions of the index that had to be passed over, `offsets`
-    the fingerprint of its events (`batch_offsets`), which outputs of old do not know.
+    `warnings` what was wrong with versions of the index that had to be passed over or with the
+    names and times of files, `offsets` the fingerprint of its events (`batch_offsets`), which
+    outputs of old do not know.
     """
 
     batch: int
@@ -211,7 +212,7 @@ class Ledger:
         return _read(self.store, name, kind)
 
     def _attempt(self, verb: str, action: Callable[[], Result]) -> Result:
-        return _attempt(self.store, verb, action)
+        return attempt(self.store, verb, action)
 
 
 def checkpoint_name(checkpoint: Store) -> str:
@@ -222,7 +223,7 @@ def checkpoint_name(checkpoint: Store) -> str:
     """
     fresh = _CheckpointIdentity(os.urandom(16).hex())
     data = msgspec.json.encode(fresh)
-    _attempt(checkpoint, "write", lambda: checkpoint.put_if_absent(_CHECKPOINT_IDENTITY, data))
+    attempt(checkpoint, "write", lambda: checkpoint.put_if_absent(_CHECKPOINT_IDENTITY, data))
     known = _read(checkpoint, _CHECKPOINT_IDENTITY, _CheckpointIdentity)
     assert known is not None
     return known.checkpoint
@@ -234,7 +235,7 @@ def batch_offsets(checkpoint: Store, batch: int) -> str:
     Spark writes the offsets of a batch down before it begins, once, and repeats it by them. The
     time is among them, so that no two are alike, even where a source only counts its batches.
     """
-    data = _attempt(checkpoint, "read", lambda: checkpoint.get(f"offsets/{batch}"))
+    data = attempt(checkpoint, "read", lambda: checkpoint.get(f"offsets/{batch}"))
     return sha256(data).hexdigest()
 
 
@@ -262,7 +263,7 @@ def _read(store: Store, name: str, kind: type[Record]) -> Record | None:
         except FileNotFoundError:
             return None
 
-    data = _attempt(store, "read", read)
+    data = attempt(store, "read", read)
     if data is None:
         return None
     try:
@@ -271,7 +272,8 @@ def _read(store: Store, name: str, kind: type[Record]) -> Record | None:
         raise StreamError(f"{name} in {store} is not what a stream wrote there: {error}") from None
 
 
-def _attempt(store: Store, verb: str, action: Callable[[], Result]) -> Result:
+def attempt(store: Store, verb: str, action: Callable[[], Result]) -> Result:
+    """What an action gives that may fail with OSError. Raises OutputError then."""
     try:
         return action()
     except OSError as error:

@@ -264,13 +264,13 @@ def parquet_files(
     return ParquetFiles(frame, tuple(pieces))
 
 
-def _local(file: str) -> str | None:
+def local_path(file: str) -> str | None:
     """The path of a local file; None of all others."""
     return re.sub("^file:/+", "/", file) if file.startswith("file:/") else None
 
 
 def _size(file: str, options: Mapping[str, Any] | None) -> int:
-    local = _local(file)
+    local = local_path(file)
     if local is not None:
         return Path(local).stat().st_size
     system, path = fsspec.core.url_to_fs(file, **(options or {}))
@@ -279,7 +279,7 @@ def _size(file: str, options: Mapping[str, Any] | None) -> int:
 
 def piece_of(file: str, begin: int, end: int, options: Mapping[str, Any] | None) -> Piece:
     """A piece of a file that Spark names: local ones are mapped, others read by fsspec."""
-    local = _local(file)
+    local = local_path(file)
     if local is not None:
         return Piece(local, begin, end)
     return Piece(file, begin, end, dict(options or {}))

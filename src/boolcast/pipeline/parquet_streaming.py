@@ -6,8 +6,6 @@ one that is not, or is damaged, ends the stream. Here Spark only tells which fil
 tasks by their size. A file is read by one task.
 """
 
-import os
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -16,21 +14,26 @@ from pyspark.errors import PySparkException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import (
+    BinaryType,
     BooleanType,
     DataType,
     DateType,
     NumericType,
+    StringType,
     StructField,
     StructType,
     TimestampNTZType,
     TimestampType,
 )
 
-from boolcast.errors import UsageError
-from boolcast.pipeline.file_events import FileEvents, IdColumn, schema_of, without_scheme
+from boolcast.errors import FileError, UsageError
+from boolcast.model.arrow import is_binary, is_string
+from boolcast.pipeline.damaged_files import schema_of
+from boolcast.pipeline.event_ids import may_be
+from boolcast.pipeline.file_events import FileEvents, IdColumn
 from boolcast.pipeline.parquet_reading import arrow_type
-
-Option = str | int | float | bool
+from boolcast.pipeline.spark_errors import SPARK_ERRORS, first_line
+from boolcast.pipeline.spark_paths import root_of
 
 _FILES: Final = "path string, modificationTime timestamp, length long, content binary"
 """The columns of Spark's `binaryFile`; contents are read only if they are selected."""
@@ -49,10 +52,7 @@ _PLAIN: Final = (BooleanType, NumericType, DateType, TimestampType, TimestampNTZ
 _OLDEST: Final = 100
 """In how many files the type of the id is looked for."""
 
-_WILDCARD: Final = re.compile(r"(?<!\\)[\[\]{}*?]")
-
-
-_ALL_BELOW: Final = {"recursiveFileLookup": "true"}
+ALL_BELOW: Final = {"recursiveFileLookup": "true"}
 """Spark would otherwise infer columns from folders: it drops files beside such, and fails if
 their names change; Boolcast reads the names itself."""
 
@@ -87,7 +87,7 @@ class ParquetStream(NamedTuple):
             IdColumn(event_id, arrow_type(kind), kind.simpleString()),
             frozenset(needed),
             json,
-            _root(self.path),
+            root_of(self.path),
             {
                 field.name: arrow_type(field.dataType)
                 for field in self.schema.fields
@@ -98,13 +98,18 @@ class ParquetStream(NamedTuple):
 
     def _type_in_files(self, event_id: str) -> DataType:
         for found in self._types_in_files(event_id):
-            try:
-                return from_arrow_type(_SIGNED.get(found, found))
-            except PySparkTypeError:
-                raise UsageError(
-                    f"the event's id {event_id!r} is of type {found} in {self.path}, which Spark "
-                    f"does not know: declare another, as schema='{event_id} string'"
-                ) from None
+            kind = _id_type(found)
+            if kind is not None:
+                return kind
+            remedy = (
+                f"declare another, as schema='{event_id} string'"
+                if may_be(found, pa.string())
+                else "write the files with strings or numbers instead"
+            )
+            raise UsageError(
+                f"the event's id {event_id!r} is of type {found} in {self.path}, which cannot be "
+                f"that of results: {remedy}"
+            )
         raise UsageError(
             f"no file in {self.path} tells the type of the event's id {event_id!r} yet: declare "
             f"it, as schema='{event_id} string'"
@@ -115,7 +120,7 @@ class ParquetStream(NamedTuple):
         files = self.frame.sparkSession.read.format("binaryFile")
         try:
             oldest = (
-                files.options(**_ALL_BELOW)
+                files.options(**ALL_BELOW)
                 .load(self.path)
                 .orderBy("modificationTime", "path")
                 .limit(_OLDEST)
@@ -137,7 +142,7 @@ def parquet_stream(
     *,
     schema: str | StructType | None = None,
     options: Mapping[str, Any] | None = None,
-    spark_options: Mapping[str, Option] | None = None,
+    spark_options: Mapping[str, str | float | bool] | None = None,
 ) -> ParquetStream:
     """The Parquet files that come to a folder, for `match_stream`: each with its own columns.
 
@@ -149,12 +154,32 @@ def parquet_stream(
 
     `schema` need not tell all columns, and hides none. It declares the type of the event's id,
     which is otherwise as in the first file that there is, and types of what folders tell, which
-    are otherwise strings.
+    are otherwise strings. Raises UsageError, and FileError if Spark cannot read the path.
     """
     declared = schema if isinstance(schema, StructType) else _declared(schema)
     reader = session.readStream.format("binaryFile").schema(_FILES)
-    files = reader.options(**{**_ALL_BELOW, **(spark_options or {})}).load(path).select("path")
-    return ParquetStream(files, path, declared, options)
+    try:
+        files = reader.options(**{**ALL_BELOW, **(spark_options or {})}).load(path)
+    except SPARK_ERRORS as error:
+        raise FileError(f"Spark cannot stream it: {first_line(error)}", path=path) from None
+    return ParquetStream(files.select("path"), path, declared, options)
+
+
+def _id_type(found: pa.DataType) -> DataType | None:
+    """The type of results whose ids are such in files; None if Spark has none."""
+    if is_string(found) or isinstance(found, pa.UuidType):
+        return StringType()
+    if is_binary(found):
+        return BinaryType()
+    if pa.types.is_time(found):
+        # Spark has such a type, and does not let anybody use it.
+        return None
+    try:
+        kind = from_arrow_type(_SIGNED.get(found, found))
+        return kind if may_be(found, arrow_type(kind)) else None
+    except (PySparkTypeError, ValueError):
+        # Also of decimals that are too long.
+        return None
 
 
 def _declared(schema: str | None) -> StructType:
@@ -165,13 +190,3 @@ def _declared(schema: str | None) -> StructType:
     if not isinstance(found, StructType):
         raise UsageError(f"the schema {schema!r} has no names: give columns, as 'id string'")
     return found
-
-
-def _root(path: str) -> str:
-    """Below which folders tell attributes: the path, or the part of it without wildcards."""
-    wildcard = _WILDCARD.search(path)
-    plain = path if wildcard is None else path[: path.rfind("/", 0, wildcard.start()) + 1]
-    plain = re.sub(r"\\(.)", r"\1", plain)
-    if ":/" not in plain:
-        plain = os.path.abspath(plain)  # noqa: PTH100 - as Spark, and pathlib keeps `..`
-    return without_scheme(plain).rstrip("/") + "/"

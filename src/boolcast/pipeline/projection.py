@@ -4,7 +4,6 @@ A struct's fields are attributes under dotted names, so each that is needed beco
 its own. Spark does that, and reads no other field from Parquet.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
@@ -26,6 +25,7 @@ from pyspark.sql.types import (
 
 from boolcast.errors import UsageError
 from boolcast.model.events import DEPTH_LIMIT
+from boolcast.pipeline.attribute_columns import telling
 from boolcast.pipeline.frames import at
 
 _KNOWN: Final = (
@@ -62,11 +62,7 @@ def columns_of(events: DataFrame, needed: Collection[str]) -> list[str]:
 
 
 def _needed_leaves(events: DataFrame, needed: Collection[str]) -> list["_Leaf"]:
-    leaves = list(_all_leaves(events))
-    times = Counter(name for leaf in leaves for name in leaf.names)
-    return [
-        leaf for leaf in leaves if any(name in needed or times[name] > 1 for name in leaf.names)
-    ]
+    return telling(((leaf, leaf.names) for leaf in _all_leaves(events)), needed)
 
 
 def names_of(events: DataFrame) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Events out of Arrow batches in a worker; the malformed ones are set apart with their reasons."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -21,18 +21,30 @@ _OBJECTS: Final = 8
 NULL_EVENT: Final = "the event is null"
 
 
-class Source(NamedTuple):
-    """What comes after the event's id in a batch: columns of attributes, or one of JSON.
+class Attributes(NamedTuple):
+    """Columns of attributes come after the event's id; without `names` they have theirs."""
 
-    Without `attributes` the columns are called like theirs. With `files` a batch holds numbers
-    of pieces of files, where the events are; with `new_files` paths of files (`delivery`).
+    names: tuple[str, ...] | None
+
+
+class Json(NamedTuple):
+    """One column comes after the event's id, its JSON; `names` are the attributes needed of it."""
+
+    names: tuple[str, ...]
+    schema: Schema | None = None
+
+
+Content: TypeAlias = Attributes | Json
+
+
+class Source(NamedTuple):
+    """What batches hold after the event's id, and where they are: here, or in `files`.
+
+    Then what travels are numbers of pieces of files, or paths of new files (`delivery`).
     """
 
-    attributes: tuple[str, ...] | None
-    is_json: bool
-    schema: Schema | None = None
-    files: FileColumns | None = None
-    new_files: FileEvents | None = None
+    content: Content
+    files: FileColumns | FileEvents | None = None
 
 
 class Reading(NamedTuple):
@@ -47,7 +59,7 @@ class Reading(NamedTuple):
 
 def batches_of(batches: Iterable[pa.RecordBatch], source: Source) -> Iterable[pa.RecordBatch]:
     """The batches that hold events: those that travelled, or what they say is in files."""
-    return batches if source.files is None else source.files.read(batches)
+    return source.files.read(batches) if isinstance(source.files, FileColumns) else batches
 
 
 def readings_of(batches: Iterable[pa.RecordBatch], source: Source) -> Iterator[Reading]:
@@ -59,13 +71,17 @@ def readings_of(batches: Iterable[pa.RecordBatch], source: Source) -> Iterator[R
 def read(batch: pa.RecordBatch, source: Source) -> Reading:
     """The events of a batch: an id, then what `source` says."""
     ids = batch.column(0)
-    if source.is_json:
-        texts = batch.column(1)
-        chunk, problems = _read_json(texts.cast(pa.binary()).to_pylist(), source)
-        return Reading(ids, chunk, problems, texts, _OBJECTS * batch.nbytes)
-    names = batch.schema.names[1:] if source.attributes is None else source.attributes
-    chunk, problems = _read_columns(batch, names)
-    return Reading(ids, chunk, problems, None, batch.nbytes)
+    match source.content:
+        case Json() as json:
+            texts = batch.column(1)
+            chunk, problems = _read_json(texts.cast(pa.binary()).to_pylist(), json)
+            return Reading(ids, chunk, problems, texts, _OBJECTS * batch.nbytes)
+        case Attributes(names):
+            known = batch.schema.names[1:] if names is None else names
+            chunk, problems = _read_columns(batch, known)
+            return Reading(ids, chunk, problems, None, batch.nbytes)
+        case never:
+            assert_never(never)
 
 
 def _read_columns(batch: pa.RecordBatch, names: Sequence[str]) -> tuple[Chunk, dict[int, str]]:
@@ -97,7 +113,7 @@ def _bad_rows(events: pa.RecordBatch, first: int) -> Iterator[tuple[int, EventEr
         yield from _bad_rows(events.slice(count // 2), first + count // 2)
 
 
-def _read_json(texts: Sequence[bytes | None], source: Source) -> tuple[Chunk, dict[int, str]]:
+def _read_json(texts: Sequence[bytes | None], json: Json) -> tuple[Chunk, dict[int, str]]:
     rows: list[int] = []
     events: list[Event] = []
     problems: dict[int, str] = {}
@@ -106,13 +122,11 @@ def _read_json(texts: Sequence[bytes | None], source: Source) -> tuple[Chunk, di
             problems[row] = NULL_EVENT
             continue
         try:
-            events.append(Event.from_json(text, source.schema))
+            events.append(Event.from_json(text, json.schema))
             rows.append(row)
         except EventError as error:
             problems[row] = str(error)
-    return Chunk(
-        np.array(rows, dtype=np.int64), _columns(events, source.attributes or ()), events
-    ), problems
+    return Chunk(np.array(rows, dtype=np.int64), _columns(events, json.names), events), problems
 
 
 def _columns(events: Sequence[Event], attributes: Collection[str]) -> Columns:

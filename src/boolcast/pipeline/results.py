@@ -13,8 +13,8 @@ from pyspark.sql.types import StructType
 from boolcast.errors import StreamError, UsageError
 from boolcast.matching import snapshots
 from boolcast.matching.store import FolderStore, Place, Store
-from boolcast.pipeline.files import literal
 from boolcast.pipeline.ledger import DEAD_LETTERS, MATCHES, Batch, Ledger
+from boolcast.pipeline.spark_paths import literal
 from boolcast.pipeline.stores import open_store
 
 _READ_AT_ONCE: Final = 65_536

@@ -6,20 +6,17 @@ module drives them. All of it is as durable as the checkpoint: Spark does not sy
 it outlives the death of any process, but on a local disk not a loss of power.
 """
 
-import errno
 import os
-import re
 from collections import deque
 from threading import Event
 from time import monotonic, sleep, time
 from typing import Final, NoReturn, cast
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError, UsageError
+from boolcast.errors import BoolcastError, StreamError, UsageError
 from boolcast.matching.store import Place, Store
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.claims import (
@@ -42,7 +39,9 @@ from boolcast.pipeline.ledger import (
 from boolcast.pipeline.matches import MEMORY
 from boolcast.pipeline.parquet_streaming import ParquetStream
 from boolcast.pipeline.serving import Serving
+from boolcast.pipeline.spark_errors import SPARK_ERRORS, SparkError, cause_of
 from boolcast.pipeline.stores import open_store
+from boolcast.pipeline.taken_files import check_files, doubling, files_of
 from boolcast.pipeline.visits import Form
 
 _LONGEST_TRIGGER: Final = 1e9
@@ -99,7 +98,7 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
         writer = writer.trigger(processingTime=f"{int(trigger * 1000)} milliseconds")
     try:
         return MatchStream(writer.start(), job)
-    except (PySparkException, Py4JJavaError) as error:
+    except SPARK_ERRORS as error:
         # Nothing was begun, so the settings may yet change.
         if is_new:
             ledger.release()
@@ -172,6 +171,7 @@ class _Job:
         self._serving = serving
         self._ledger = ledger
         self._checkpoint = checkpoint
+        self._is_first = True
 
     def run(self, events: DataFrame, batch: int) -> None:
         self.is_working = True
@@ -182,8 +182,8 @@ class _Job:
         except BoolcastError as error:
             self.failure = error
             raise
-        except (PySparkException, Py4JJavaError) as error:
-            if self.stopping.is_set() and _cause(error) is None:
+        except SPARK_ERRORS as error:
+            if self.stopping.is_set() and cause_of(error) is None:
                 # Spark searches what is raised here for its own interruption, by a pattern that
                 # overflows Java's stack on a long text; and nobody wants to read a thousand lines.
                 raise _Stopping from None
@@ -200,6 +200,7 @@ class _Job:
         if known is not None:
             self._check_repetition(known, offsets)
             return
+        warnings = self._check_files(events, batch)
         version = self._serving.bind(self._ledger, batch)
         frame, visit = self._settings.plan(self._source.planned(events), version)
         delivery = Delivery(
@@ -226,12 +227,18 @@ class _Job:
                 seconds=monotonic() - start,
                 matches=tuple(files[MATCHES]),
                 dead_letters=tuple(files[DEAD_LETTERS]),
-                warnings=self._serving.warnings(),
+                warnings=(*self._serving.warnings(), *warnings),
                 offsets=offsets,
             )
         )
         self._check_repetition(published, offsets)
         self.published.append(published)
+
+    def _check_files(self, events: DataFrame, batch: int) -> tuple[str, ...]:
+        is_first, self._is_first = self._is_first, False
+        files = files_of(self._checkpoint, batch)
+        replaced = check_files(events.sparkSession, files, batch, is_first=is_first)
+        return replaced if self._source.reader == "workers" else (*replaced, *doubling(files))
 
     def _leave(self, batch: int) -> None:
         """Clean up the batch before, which Spark takes for done: so it must be published."""
@@ -253,45 +260,10 @@ class _Job:
                 f"the stream ended, {BEGIN_ANEW}"
             )
 
-    def explain(self, error: PySparkException | Py4JJavaError) -> NoReturn:
+    def explain(self, error: SparkError) -> NoReturn:
         """Raise the error of Boolcast that is behind one of Spark's, if there is any."""
         if self.failure is None:
-            self.failure = _cause(error)
+            self.failure = cause_of(error)
         if self.failure is None:
             raise error
         raise self.failure from None
-
-
-_CAUSES: Final = {each.__name__: each for each in (OutputError, StoreError, StreamError)}
-_CAUSE: Final = re.compile(rf"boolcast\.errors\.({'|'.join(_CAUSES)}): ([^\n]*)")
-
-_NO_SPACE: Final = os.strerror(errno.ENOSPC)
-_UNREADABLE: Final = re.compile(
-    r"\[FAILED_READ_FILE\.([A-Z_]*)\] ([^\n]*?)(?: SQLSTATE: \w+)?(?:\n|$)"
-)
-
-
-def _cause(error: PySparkException | Py4JJavaError) -> BoolcastError | None:
-    """What a task ended with, of which only the text comes back: ours, a bad file, a full disk."""
-    text = str(error)
-    found = _CAUSE.search(text)
-    if found:
-        return _CAUSES[found[1]](found[2])
-    unreadable = _UNREADABLE.search(text)
-    if unreadable:
-        remedy = (
-            "Once it is back,"
-            if unreadable[1] == "FILE_NOT_EXIST"
-            else "Put a mended file in its place, or let the source pass over such files by its "
-            "option ignoreCorruptFiles; then"
-        )
-        return StreamError(
-            f"Spark cannot read the events: {unreadable[2]} {remedy} start the stream again and "
-            "it goes on"
-        )
-    if _NO_SPACE in text:
-        return OutputError(
-            f"Spark cannot write the checkpoint, or its own scratch files: {_NO_SPACE}. What is "
-            "published is whole; once this is mended, start the stream again and it goes on"
-        )
-    return None

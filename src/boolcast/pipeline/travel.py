@@ -1,6 +1,6 @@
 """What of the events travels to Python: an id, then the attributes that are needed or the JSON."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, TypeAlias
 
 from pyspark.sql import DataFrame
@@ -13,7 +13,7 @@ from boolcast.pipeline.frames import by_place, named, type_of
 from boolcast.pipeline.parquet_reading import ParquetFiles
 from boolcast.pipeline.parquet_streaming import ParquetStream
 from boolcast.pipeline.projection import attributes_of, columns_of
-from boolcast.pipeline.readings import Source
+from boolcast.pipeline.readings import Attributes, Content, Json, Source
 
 Events: TypeAlias = DataFrame | ParquetFiles
 """Where a job takes its events from."""
@@ -51,25 +51,32 @@ def travel(
     if isinstance(events, ParquetStream):
         assert event_id is not None, "streams have one"
         frame, new = events.travel(event_id, needed, json)
-        attributes = None if json is None else tuple(sorted(needed))
-        return Travel(frame, Source(attributes, json is not None, schema, new_files=new))
+        return Travel(frame, Source(_content(None, needed, json, schema), new))
     if json is not None:
         _check_json(frame_of(events), json)
     if isinstance(events, ParquetFiles):
         names = columns_of(events.frame, needed) if json is None else [json]
         numbers, files = events.travel(event_id, names)
-        attributes = tuple(names if json is None else sorted(needed))
-        return Travel(numbers, Source(attributes, json is not None, schema, files))
+        return Travel(numbers, Source(_content(names, needed, json, schema), files))
     if json is None:
         chosen = attributes_of(events, needed)
         columns = [each.column for each in chosen]
-        source = Source(tuple(each.name for each in chosen), False)
+        names = [each.name for each in chosen]
     else:
         columns = [named(events, json)]
-        source = Source(tuple(sorted(needed)), True, schema)
+        names = [json]
     ids = F.lit(None) if event_id is None else named(events, event_id)
     named_columns = [each.alias(f"a{number}") for number, each in enumerate(columns)]
-    return Travel(by_place(events).select(ids.alias("id"), *named_columns), source)
+    frame = by_place(events).select(ids.alias("id"), *named_columns)
+    return Travel(frame, Source(_content(names, needed, json, schema)))
+
+
+def _content(
+    names: Sequence[str] | None, needed: Collection[str], json: str | None, schema: Schema | None
+) -> Content:
+    if json is not None:
+        return Json(tuple(sorted(needed)), schema)
+    return Attributes(None if names is None else tuple(names))
 
 
 def _check_json(frame: DataFrame, json: str) -> None:
