@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 from itertools import product
 from math import inf
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from boolcast.filters.expressions import Filter, conjunction, disjunction
 from boolcast.filters.parsing import parse
+from boolcast.matching import diagram_matching
 from boolcast.matching.diagram_nodes import Nodes, Tree
 from boolcast.matching.diagram_questions import Question
 from boolcast.matching.diagrams import Diagrams
@@ -230,11 +232,13 @@ SHARES = st.lists(
 )
 
 
+@pytest.mark.parametrize("longer", [2.0, 1e-9])
 @given(order=ORDERS, trees=st.lists(TREES, max_size=8), shares=SHARES)
-def test_outputs_that_are_true(order, trees, shares):
-    """match_events and holds, whatever is taken for rare."""
+def test_outputs_that_are_true(longer, order, trees, shares):
+    """match_events and holds, whatever is taken for rare, with few cuts and with nothing else."""
     diagrams = diagrams_of(trees, order)
-    index, names = diagrams.index(Chosen(shares))
+    with patch.object(diagram_matching, "_LONGER", longer):
+        index, names = diagrams.index(Chosen(shares))
     for values in ASSIGNMENTS:
         event = Event({f"v{number}": value for number, value in enumerate(values)})
         found = [name for n in index.matches_of_one(event) for each in n for name in names[each]]
