@@ -63,6 +63,16 @@ def small(part: Part) -> Chunk:
 
 
 @pytest.mark.slow
+def test_links_that_no_event_crosses():
+    """Subscriptions to titles are so few in a tiny run that links stay empty."""
+    chosen = chunks([Part.X3], scale=TINY, seed=1)
+    chunk = next(chunk for chunk in chosen if chunk.experiment.setting == "1")
+    experiment = msgspec.structs.replace(chunk.experiment, training_events=300, events=20)
+    figures = run(msgspec.structs.replace(chunk, experiment=experiment))
+    assert min(count for point in figures.network_points for count in point.links) == 0
+
+
+@pytest.mark.slow
 def test_a_run_that_is_kept_is_not_run_again(tmp_path):
     whole_curve = small(Part.X5)
     chosen = [

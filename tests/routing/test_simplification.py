@@ -170,6 +170,28 @@ def test_entries_are_restored_when_the_budget_is_overspent():
     assert network.matched("B2") == [S2]
 
 
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {**PRUNING, "false_positive_budget": 0.001},
+        {**PRUNING, "stops_at_cut_off": True},
+        {**REPLACEMENT, "false_positive_budget": 0.001},
+    ],
+    ids=str,
+)
+def test_what_another_neighbour_gets_anyway_is_no_excuse(policy):
+    """Beside one that takes every event, pruning for another is not free."""
+    network = network_of("B1", "B2", "B3", **policy)
+    network.advertise("B2", "p", "a", "true")
+    network.subscribe("B1", "c", "s", S2)
+    network.subscribe("B3", "d", "all", "x < 9 or x >= 0")
+    network.settle()
+    for number in range(4):
+        network.publish("B2", "p", f"e{number}", x=number, y=1)
+        network.settle()
+    assert network.matched("B2") == sorted([S2, "x < 9 or x >= 0"])
+
+
 def test_a_predicate_comes_back_when_the_one_in_its_place_goes():
     network = row_network(REPLACEMENT)
     network.unsubscribe("B1", "c1", "s1")

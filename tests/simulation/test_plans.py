@@ -158,3 +158,17 @@ def test_what_is_wrong_with_a_file_of_faults(tmp_path, text, problem):
 def test_what_makes_no_plan(choice, error, problem):
     with pytest.raises(error, match=problem):
         draw(Plan(seed=1, **choice))
+
+
+@pytest.mark.parametrize("policy", ["pruning", "replacement", "merging", "advertisement-pruning"])
+def test_a_random_history_is_long_enough_for_reviews(policy):
+    """It has few events; with the usual thousand before a review nothing would be rewritten."""
+    assert draw(Plan(seed=1, policy=policy)).configuration.review_events == 2
+    assert (
+        draw(Plan(seed=1, policy=policy, workload="auction")).configuration.review_events == 1_000
+    )
+    own = POLICIES[policy] | {"review_events": "7"}
+    written = ",".join(f"{name}={value}" for name, value in own.items())
+    assert draw(Plan(seed=1, policy=written)).configuration.review_events == 7
+    traces = {outcome_of(Plan(seed=3, policy=each)).trace for each in ("active", policy)}
+    assert len(traces) == 2

@@ -35,8 +35,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
             "-p",
             metavar="NAME",
             help="flood, none, active, lazy, packing, incremental, incremental-packing, pruning, "
-            "replacement, pre-pruning, merging, perfect-merging, imperfect-merging, random, or "
-            "written out: "
+            "replacement, pre-pruning, merging, perfect-merging, imperfect-merging, "
+            "advertisement-pruning, random, or written out: "
             "covering=lazy,unsubscription=packing.",
         ),
     ] = "random",

@@ -74,7 +74,9 @@ def network_curve(experiment: PruningExperiment) -> NetworkCurve:
                 predicates=predicates,
                 deliveries=len(delivered),
                 are_deliveries_the_same=delivered == first,
-                links=tuple(watched.crossed[frozenset(pair)] for pair in pairwise(network.names)),
+                links=tuple(
+                    watched.crossed.get(frozenset(pair), 0) for pair in pairwise(network.names)
+                ),
                 matched=watched.matched,
                 counting_microseconds=spent if experiment.timing_events else None,
             )

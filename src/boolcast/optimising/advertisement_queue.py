@@ -20,7 +20,8 @@ class LostRank:
         self._original = 0.0
         self._now = 0.0
 
-    def add(self, original: float, average: float, count: int) -> None:
+    def add(self, way: str, original: float, average: float, count: int) -> None:
+        del way  # rank is rank wherever an advertisement came from
         self._original += count * original
         self._now += count * average
 

@@ -53,8 +53,8 @@ M = TypeVar("M", bound=LearntMeasure)
 class Tally(Protocol):
     """What all entries together amount to."""
 
-    def add(self, original: float, average: float, count: int) -> None:
-        """Take up an entry with these averages, or with a count of -1 take it out."""
+    def add(self, way: str, original: float, average: float, count: int) -> None:
+        """Take up an entry of that way with these averages, or with a count of -1 take it out."""
 
     def standing(self, operations: int, predicates: int) -> Standing:
         """How things stand after so many operations, with so many predicates left."""
@@ -98,6 +98,7 @@ class _Entry(NamedTuple):
     tree: Tree
     pruning: Pruning | None
     estimated_by: Measure
+    way: str
     original: Node
     original_average: float
     average: float
@@ -148,15 +149,18 @@ class PruningQueue(Generic[Name, M]):
     def __iter__(self) -> Iterator[Name]:
         return iter(self._entries)
 
-    def add(self, name: Name, filter: Filter) -> None:
-        """Take up an entry, or replace it: then what was pruned from the old one is forgotten."""
+    def add(self, name: Name, filter: Filter, way: str = "") -> None:
+        """Take up an entry, or replace it: then what was pruned from the old one is forgotten.
+
+        `way` says where the events go that it matches, such as a neighbour.
+        """
         if name in self._entries:
             self.remove(name)
         tree = Tree.of(prepared(filter), self._measure)
         average = tree.estimate.average
         self._put(
             name,
-            _Entry(tree, best_pruning(tree), self._measure, tree.node, average, average),
+            _Entry(tree, best_pruning(tree), self._measure, way, tree.node, average, average),
         )
 
     def remove(self, name: Name) -> None:
@@ -183,7 +187,7 @@ class PruningQueue(Generic[Name, M]):
             if entry.tree.node is not entry.original:
                 now = estimated(entry.tree.node, measure).average
             average = measure.rules.further(original, now)
-            self._tally.add(original, average, +1)
+            self._tally.add(entry.way, original, average, +1)
             self._entries[name] = entry._replace(original_average=original, average=average)
 
     def top(self) -> tuple[Name, float] | None:
@@ -237,7 +241,7 @@ class PruningQueue(Generic[Name, M]):
         """
         copy = PruningQueue(self._measure, None, tally=self._new_tally, unknown=self._unknown)
         for name, entry in self._entries.items():
-            copy.add(name, entry.tree.node)
+            copy.add(name, entry.tree.node, entry.way)
         shares = [copy.standing().share]
         while (cheapest := copy._next()) is not None:
             copy._shorten(cheapest)
@@ -268,7 +272,7 @@ class PruningQueue(Generic[Name, M]):
             heappush(self._heap, place)
 
     def _book(self, entry: _Entry, count: int) -> None:
-        self._tally.add(entry.original_average, entry.average, count)
+        self._tally.add(entry.way, entry.original_average, entry.average, count)
         self._predicates += count * entry.tree.predicates
 
     def _shorten(self, name: Name) -> None:

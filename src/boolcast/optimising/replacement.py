@@ -73,14 +73,20 @@ class ReplacementRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def replace_predicates(
-    entries: Mapping[SubscriptionId, Filter], selectivities: Selectivities, *rules: StoppingRule
+    entries: Mapping[SubscriptionId, Filter],
+    selectivities: Selectivities,
+    *rules: StoppingRule,
+    ways: Mapping[SubscriptionId, str] | None = None,
 ) -> ReplacementRun:
     """Replace predicates until a rule says no or none is covered by another.
+
+    `ways` say where the events go that an entry matches, such as a neighbour; without them there
+    is one way for all.
 
     Raises ReplacementTargetError, before anything is replaced, if a rule asks for fewer
     predicates than can be reached.
     """
-    return _Replacing(entries, selectivities).run(rules)
+    return _Replacing(entries, selectivities, ways or {}).run(rules)
 
 
 class _Plan(NamedTuple):
@@ -94,9 +100,13 @@ class _Plan(NamedTuple):
 
 class _Replacing:
     def __init__(
-        self, entries: Mapping[SubscriptionId, Filter], selectivities: Selectivities
+        self,
+        entries: Mapping[SubscriptionId, Filter],
+        selectivities: Selectivities,
+        ways: Mapping[SubscriptionId, str],
     ) -> None:
         self.selectivities = selectivities
+        self.ways = ways
         self.trees = {
             name: Tree.of(prepared(each), selectivities) for name, each in entries.items()
         }
@@ -150,7 +160,8 @@ class _Replacing:
     def book(self, name: SubscriptionId, count: int) -> None:
         """Take an entry as it is now into the reckoning, or out of it."""
         original = self.averages[name]
-        self.tally.add(original, max(original, self.trees[name].estimate.average), count)
+        average = max(original, self.trees[name].estimate.average)
+        self.tally.add(self.ways.get(name, ""), original, average, count)
 
     def plan(self, leaf: Leaf) -> None:
         """Queue the replacement of a predicate by the nearest that covers it, if there is one."""

@@ -4,6 +4,7 @@ Give it entries that came from neighbours and no others (R1). A pruned form is p
 broker that made it: it must not keep other subscriptions from being forwarded.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from boolcast.errors import UnknownSubscriptionError
@@ -18,22 +19,26 @@ from boolcast.optimising.trees import estimated, prepared
 
 
 class MatchingShare:
-    """The expected share of events that match any of the entries, now and when they were whole."""
+    """How many ways an event is expected to go, now and when the entries were whole.
+
+    It goes a way if it matches any of the entries there; so with one way it is the share of
+    events that match. What one neighbour gets anyway is no excuse for sending it to another.
+    """
 
     def __init__(self) -> None:
-        self._now = AnyOf()
-        self._originally = AnyOf()
+        self._now: defaultdict[str, AnyOf] = defaultdict(AnyOf)
+        self._originally: defaultdict[str, AnyOf] = defaultdict(AnyOf)
 
-    def add(self, original: float, average: float, count: int) -> None:
-        self._now.add(average, count)
-        self._originally.add(original, count)
+    def add(self, way: str, original: float, average: float, count: int) -> None:
+        self._now[way].add(average, count)
+        self._originally[way].add(original, count)
 
     def standing(self, operations: int, predicates: int) -> Standing:
         return Standing(
             operations=operations,
             predicates=predicates,
-            share=self._now.share(),
-            original_share=self._originally.share(),
+            share=sum(each.share() for each in self._now.values()),
+            original_share=sum(each.share() for each in self._originally.values()),
         )
 
 
@@ -41,6 +46,7 @@ def matching_share(
     originals: Mapping[SubscriptionId, Filter],
     rewritten: Mapping[SubscriptionId, Filter],
     selectivities: Selectivities,
+    ways: Mapping[SubscriptionId, str],
 ) -> Standing:
     """How things stand with entries of which some are rewritten. Costs a pass over all."""
     tally = MatchingShare()
@@ -48,7 +54,7 @@ def matching_share(
         original = now = estimated(prepared(filter), selectivities).average
         if name in rewritten:
             now = estimated(prepared(rewritten[name]), selectivities).average
-        tally.add(original, max(original, now), +1)
+        tally.add(ways[name], original, max(original, now), +1)
     forms = {**originals, **rewritten}.values()
     return tally.standing(0, sum(1 for each in forms for _ in each.predicates()))
 

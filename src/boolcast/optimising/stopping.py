@@ -26,7 +26,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
     `operations` were done in this run. `predicates` are left, counted as often as they occur.
     `share` is the expected share of events that match one entry at least, if entries are
-    independent, and `original_share` what it was when the entries were whole.
+    independent, and `original_share` what it was when the entries were whole; where entries lead
+    to several neighbours, both are sums over these.
     """
 
     operations: int
@@ -38,7 +39,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     def spent(self) -> float:
         """What a budget counts: the expected share of events that match for nothing.
 
-        Those are the events that match now and match no entry in its original form.
+        Those are the events that match now and match no entry in its original form, counted once
+        for each neighbour to which they go for nothing.
         """
         return self.share - self.original_share
 

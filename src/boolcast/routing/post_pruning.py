@@ -60,6 +60,7 @@ class PostPruning(Generic[Name, M]):
         self._stops_at_cut_off = stops_at_cut_off
         self._change = CHANGES[configuration.changes](configuration.change_bound)
         self._originals: dict[Name, Filter] = {}
+        self._ways: dict[Name, str] = {}
         self._new: dict[Name, None] = {}
         self._have_left = False
         self._queue: PruningQueue[Name, M] | None = None
@@ -69,9 +70,10 @@ class PostPruning(Generic[Name, M]):
         """True if nothing has come or gone since the last review."""
         return not self._new and not self._have_left
 
-    def add(self, name: Name, filter: Filter) -> None:
-        """An entry came; it is held as it is until the next review."""
+    def add(self, name: Name, filter: Filter, way: str = "") -> None:
+        """An entry came by that way; it is held as it is until the next review."""
         self._originals[name] = filter
+        self._ways[name] = way
         self._new[name] = None
 
     def resume(self, name: Name, filter: Filter) -> None:
@@ -80,7 +82,7 @@ class PostPruning(Generic[Name, M]):
 
     def remove(self, name: Name) -> None:
         """An entry is gone (P1-B10)."""
-        del self._originals[name]
+        del self._originals[name], self._ways[name]
         self.rewritten.pop(name, None)
         if name in self._new:
             del self._new[name]
@@ -100,7 +102,7 @@ class PostPruning(Generic[Name, M]):
         if queue is None:
             queue = self._make_queue(measure, self._change)
             for name, filter in self._originals.items():
-                queue.add(name, filter)
+                queue.add(name, filter, self._ways[name])
             self.rewritten = {}
         self._queue = queue
         self._new, self._have_left = {}, False
@@ -139,7 +141,7 @@ class PostPruning(Generic[Name, M]):
             return None
         queue.learn(measure)
         for name in self._new:
-            queue.add(name, self._originals[name])
+            queue.add(name, self._originals[name], self._ways[name])
         return None if self._has_room(queue.standing()) or self.is_overspent(measure) else queue
 
     def _has_room(self, standing: Standing) -> bool:

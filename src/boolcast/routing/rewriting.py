@@ -30,8 +30,8 @@ class RewritingPolicy(Protocol):
     def rewritten(self) -> Mapping[SubscriptionId, Filter]:
         """The entries that are matched in another form than they came in."""
 
-    def add(self, subscription: SubscriptionId, filter: Filter) -> None:
-        """An entry came; it is matched as it is until the next review."""
+    def add(self, subscription: SubscriptionId, filter: Filter, way: str) -> None:
+        """An entry came from that neighbour; it is matched as it is until the next review."""
 
     def remove(self, subscription: SubscriptionId) -> None:
         """An entry is gone (P1-B10)."""
@@ -40,7 +40,10 @@ class RewritingPolicy(Protocol):
         """Review the entries, some of which have come or gone since the last time."""
 
     def spent(self, selectivities: Selectivities) -> float:
-        """The share of events that is expected to match for nothing, by these selectivities."""
+        """The share of events that is expected to match for nothing, by these selectivities.
+
+        An event counts for each neighbour to which it goes for nothing.
+        """
 
     def is_overspent(self, selectivities: Selectivities) -> bool:
         """True if that is more than was allowed."""
@@ -55,7 +58,7 @@ class AsTheyCame:
     def __init__(self, configuration: Configuration) -> None:  # noqa: ARG002 - nothing to set
         self.rewritten: dict[SubscriptionId, Filter] = {}
 
-    def add(self, subscription: SubscriptionId, filter: Filter) -> None:
+    def add(self, subscription: SubscriptionId, filter: Filter, way: str) -> None:
         pass
 
     def remove(self, subscription: SubscriptionId) -> None:
@@ -98,20 +101,22 @@ class PredicateReplacement:
         self._rules = stopping_rules(configuration)
         self._budget = configuration.false_positive_budget
         self._originals: dict[SubscriptionId, Filter] = {}
+        self._ways: dict[SubscriptionId, str] = {}
         self._removed = 0
 
-    def add(self, subscription: SubscriptionId, filter: Filter) -> None:
+    def add(self, subscription: SubscriptionId, filter: Filter, way: str) -> None:
         self._originals[subscription] = filter
+        self._ways[subscription] = way
 
     def remove(self, subscription: SubscriptionId) -> None:
-        del self._originals[subscription]
+        del self._originals[subscription], self._ways[subscription]
         self.rewritten.pop(subscription, None)
 
     def rewrite(self, selectivities: Selectivities) -> Rewritten[SubscriptionId]:
         former = self.rewritten
         problem = missed = None
         try:
-            run = replace_predicates(self._originals, selectivities, *self._rules)
+            run = replace_predicates(self._originals, selectivities, *self._rules, ways=self._ways)
             knowledge, missed = run.knowledge, run.missed
             self._removed = run.before.predicates - run.after.predicates
             self.rewritten = {name: each for name, each in run.changed.items() if _fits(each)}
@@ -124,7 +129,7 @@ class PredicateReplacement:
         return Rewritten(changed, knowledge, problem, missed)
 
     def spent(self, selectivities: Selectivities) -> float:
-        return matching_share(self._originals, self.rewritten, selectivities).spent
+        return matching_share(self._originals, self.rewritten, selectivities, self._ways).spent
 
     def is_overspent(self, selectivities: Selectivities) -> bool:
         return (

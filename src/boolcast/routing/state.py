@@ -199,7 +199,7 @@ class State:
         if entry.link is not None:
             self.is_reviewed = False
             self.link_of[entry.id] = entry.link
-            self.rewriting.add(SubscriptionId(entry.id), entry.form.filter)
+            self.rewriting.add(SubscriptionId(entry.id), entry.form.filter, entry.link)
 
     def let_go(self, entry: Entry) -> None:
         """Match a subscription no longer."""

@@ -14,7 +14,7 @@ from boolcast.routing.configuration import (
     Unsubscription,
 )
 
-_SOON: Final[dict[str, Any]] = {"review_events": 2}
+SOON: Final[dict[str, Any]] = {"review_events": 2}
 """A random history has few events."""
 
 REWRITING: Final[tuple[dict[str, Any], ...]] = (
@@ -78,7 +78,7 @@ def simplifications() -> list[dict[str, Any]]:
     chosen += MERGING_ALONE
     chosen += ADVERTISEMENT_REWRITING[1:]
     chosen += BY_DIAGRAMS
-    return [each and {**each, **_SOON} for each in chosen]
+    return [each and {**each, **SOON} for each in chosen]
 
 
 @cache

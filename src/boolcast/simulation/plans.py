@@ -19,7 +19,7 @@ from boolcast.routing.topology import Topology
 from boolcast.simulation import faults as kinds
 from boolcast.simulation import topologies
 from boolcast.simulation.chance import stream
-from boolcast.simulation.combinations import combinations
+from boolcast.simulation.combinations import SOON, combinations
 from boolcast.simulation.costs import Costs
 from boolcast.simulation.faults import Fault
 from boolcast.simulation.learning import learnt
@@ -100,9 +100,7 @@ def draw(plan: Plan) -> Drawn:
     wires = WireSettings(latency_ms=plan.latency_ms, bytes_per_second=plan.bytes_per_second)
     wires, faults = _faults(plan, topology, load.seconds, wires, stream(plan.seed, "faults"))
     crashes = any(isinstance(fault, kinds.Crash) for fault in faults)
-    configuration = _configuration(
-        plan.policy, plan.engine, plan.seed, stream(plan.seed, "policy"), durable=crashes
-    )
+    configuration = _configuration(plan, stream(plan.seed, "policy"), durable=crashes)
     is_direct = wires.is_perfect and not crashes
     statistics = None
     if configuration.needs_selectivities and configuration.engine != "counting":
@@ -143,16 +141,15 @@ def _by_policies(engine: EngineName, *, durable: bool) -> tuple[tuple[Configurat
     return tuple(map(tuple, found.values()))
 
 
-def _configuration(
-    policy: str, engine: EngineName, seed: int, chance: Random, *, durable: bool
-) -> Configuration:
+def _configuration(plan: Plan, chance: Random, *, durable: bool) -> Configuration:
+    policy, engine = plan.policy, plan.engine
     if policy == "random":
         # Seeds in a row go through all policies; only what these leave open is drawn, or else
         # nearly all would be incremental, which has most to choose from. Half of all rewrite
         # nothing, of which there is one way among many.
         known = _by_policies(engine, durable=durable)
         rewrites = chance.random() < 0.5
-        chosen = known[seed % len(known)]
+        chosen = known[plan.seed % len(known)]
         return chance.choice([each for each in chosen if each.reviews is rewrites])
     fields: dict[str, Any] = {**POLICIES.get(policy, {}), "engine": engine, "durable": durable}
     if policy not in POLICIES:
@@ -165,12 +162,15 @@ def _configuration(
                 )
             fields[name.strip()] = value.strip()
     try:
-        return msgspec.convert(fields, Configuration, strict=False)
+        written = msgspec.convert(fields, Configuration, strict=False)
     except msgspec.ValidationError as error:
         # The rule that a combination breaks is lost in the conversion otherwise.
         if isinstance(error.__cause__, ConfigurationError):
             raise error.__cause__ from None
         raise UsageError(f"no such policy: {error}") from None
+    if plan.workload == "random" and written.reviews and "review_events" not in fields:
+        return msgspec.structs.replace(written, **SOON)
+    return written
 
 
 def _faults(

@@ -22,6 +22,7 @@ _PROBES: Final = 500
 """How often a run is asked whether it is at rest, beside before every action."""
 
 _SIMPLIFYING: Final = (
+    "covering_by",
     *("rewriting", "memory_target", "false_positive_budget", "stops_at_cut_off"),
     *("changes", "change_bound", "sending", "degradation"),
     *("merging", "imperfection", "merger_size", "imperfection_of", "dropped_predicates"),
