@@ -3,7 +3,7 @@
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from boolcast.algebra import covers
@@ -64,6 +64,7 @@ def test_never_a_wrong_yes(kind, several, new, removed):
 PLAIN = CONJUNCTIONS.filter(lambda text: not any(part in text for part in ("like", "(t,")))
 
 
+@example(several=["x = 0"], new="x = 0")
 @given(several=st.lists(PLAIN, max_size=8, unique=True), new=PLAIN)
 def test_both_see_the_same_among_conjunctions(several, new):
     forms = Forms()

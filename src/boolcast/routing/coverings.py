@@ -76,10 +76,11 @@ class ByDiagrams(Generic[T]):
         return list(self._below)
 
     def covers(self, general: T, specific: T) -> bool:
-        if specific.form is self._asked:
-            return general in self._above
-        assert general.form is self._asked, "asked of what was found"
-        return specific in self._below
+        # Equal filters have the same form: then either of the two may be the one asked about.
+        assert self._asked in {general.form, specific.form}, "asked of what was found"
+        return (specific.form is self._asked and general in self._above) or (
+            general.form is self._asked and specific in self._below
+        )
 
     def _ask(self, form: Form) -> None:
         if form is not self._asked:
