@@ -5,12 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.filters.expressions import Filter
+from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching.diagram_nodes import Nodes
 from boolcast.matching.diagram_order import attribute_order, statistics_of
 from boolcast.matching.diagrams import Diagrams
+from boolcast.matching.event_sample import EventSample
 from boolcast.matching.mbd import MbdEngine
 from boolcast.matching.shapes import Inner
+from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeUse, SubscriptionStatistics
@@ -161,6 +164,29 @@ def test_a_diagram_as_deep_as_no_stack():
     assert nodes.size_below([root]) == count
     nodes.release(root)
     assert len(nodes) == 0
+
+
+def test_a_long_conjunction_has_no_cut_and_matches():
+    """Its path is longer than the room to look for a cut in."""
+    count = 3_000
+    texts = [f"a{number} = {number}" for number in range(count)]
+    long = parse(" and ".join(texts), limits=Limits(text=10**6, predicates=count))
+    several = {"long": long, "short": parse(" and ".join(texts[-20:]))}
+    diagrams = Diagrams()
+    for name, filter in several.items():
+        diagrams.add(name, filter)
+    assert diagrams.figures().outside == 0
+    index, names = diagrams.index(EventSample().selectivity())
+    event = {f"a{number}": number for number in range(count)}
+    for changes, accepted in (
+        ({}, ["long", "short"]),
+        ({"a0": 1}, ["short"]),
+        ({"a1500": 0}, ["short"]),
+        ({"a2999": 0}, []),
+    ):
+        changed = Event({**event, **changes})
+        found = [name for n in index.matches_of_one(changed) for each in n for name in names[each]]
+        assert sorted(found) == accepting(several, changed) == accepted
 
 
 @given(st.lists(filters(small=True), min_size=1, max_size=6), st.lists(events(small=True)))
