@@ -1,16 +1,21 @@
 """Shared diagrams: P2's examples, one node for one function, and nothing left behind."""
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boolcast.errors import EventError
 from boolcast.filters.expressions import Filter
+from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching.diagram_nodes import Nodes
 from boolcast.matching.diagram_order import attribute_order, statistics_of
 from boolcast.matching.diagrams import Diagrams
+from boolcast.matching.event_sample import EventSample
 from boolcast.matching.mbd import MbdEngine
 from boolcast.matching.shapes import Inner
+from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeUse, SubscriptionStatistics
@@ -163,6 +168,29 @@ def test_a_diagram_as_deep_as_no_stack():
     assert len(nodes) == 0
 
 
+def test_a_long_conjunction_has_no_cut_and_matches():
+    """Its path is longer than the room to look for a cut in."""
+    count = 3_000
+    texts = [f"a{number} = {number}" for number in range(count)]
+    long = parse(" and ".join(texts), limits=Limits(text=10**6, predicates=count))
+    several = {"long": long, "short": parse(" and ".join(texts[-20:]))}
+    diagrams = Diagrams()
+    for name, filter in several.items():
+        diagrams.add(name, filter)
+    assert diagrams.figures().outside == 0
+    index, names = diagrams.index(EventSample().selectivity())
+    event = {f"a{number}": number for number in range(count)}
+    for changes, accepted in (
+        ({}, ["long", "short"]),
+        ({"a0": 1}, ["short"]),
+        ({"a1500": 0}, ["short"]),
+        ({"a2999": 0}, []),
+    ):
+        changed = Event({**event, **changes})
+        found = [name for n in index.matches_of_one(changed) for each in n for name in names[each]]
+        assert sorted(found) == accepting(several, changed) == accepted
+
+
 @given(st.lists(filters(small=True), min_size=1, max_size=6), st.lists(events(small=True)))
 def test_outside_filters_match_all_the_same(several, some):
     """With room for two nodes, most filters are outside."""
@@ -247,11 +275,7 @@ def test_an_event_visits_what_may_be_true_only():
 
 def test_what_events_are_like_is_learnt_from_them():
     """All are of one kind, as no guess by the form of a predicate says, and none is dear."""
-    engine = MbdEngine()
-    for number in range(500):
-        engine.add(str(number), f"kind = 'k7' and price > {number}")
-    for number in range(50):
-        engine.add(f"kind {number}", f"kind = 'k{number}' and flag = true")
+    engine = engine_of_one_kind()
     event = {"kind": "k7", "price": 0}
     engine.match({"kind": "k1", "price": 1_000})
     engine.match(event)
@@ -259,6 +283,74 @@ def test_what_events_are_like_is_learnt_from_them():
     for _ in range(300):
         assert engine.match(event) == []
     assert engine.visits().nodes < 10
+
+
+def engine_of_one_kind() -> MbdEngine:
+    engine = MbdEngine()
+    for number in range(500):
+        engine.add(str(number), f"kind = 'k7' and price > {number}")
+    for number in range(50):
+        engine.add(f"kind {number}", f"kind = 'k{number}' and flag = true")
+    return engine
+
+
+ONE_KIND = pa.table({"kind": ["k7"] * 400, "price": [0] * 400})
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        ONE_KIND,
+        ONE_KIND.combine_chunks().to_batches()[0],
+        b"\n".join([b'{"kind": "k7", "price": 0}'] * 400),
+    ],
+    ids=["table", "batch", "lines"],
+)
+def test_the_first_batch_is_learnt_from_before_it_is_matched(events):
+    engine = engine_of_one_kind()
+    reader = engine.match_batch(events)
+    assert engine._sample.is_full
+    engine.add("late", "kind = 'k7'")
+    engine.remove("7")
+    assert reader.read_all().num_rows == 0
+    assert engine.match_batch(events).read_all()["subscription"].unique().to_pylist() == ["late"]
+    assert engine.visits().nodes < 10
+
+
+def test_what_comes_from_a_reader_is_learnt_from_on_the_way():
+    """It is not read before the matches are; then the index is made once more."""
+    engine = engine_of_one_kind()
+    taken = []
+
+    def batches():
+        for batch in ONE_KIND.to_batches(max_chunksize=100) * 2:
+            taken.append(batch)
+            yield batch
+
+    reader = engine.match_batch(pa.RecordBatchReader.from_batches(ONE_KIND.schema, batches()))
+    assert not taken
+    assert reader.read_all().num_rows == 0
+    assert len(taken) == 8
+    assert engine._sample.is_full
+    assert engine.visits().nodes < 10
+
+
+def test_a_change_while_matches_are_read_does_not_show_when_enough_is_learnt():
+    engine = MbdEngine()
+    engine.add("s", "kind = 'k7'")
+    source = pa.RecordBatchReader.from_batches(ONE_KIND.schema, iter(ONE_KIND.to_batches()))
+    reader = engine.match_batch(source)
+    engine.add("late", "kind = 'k7'")
+    engine.remove("s")
+    assert reader.read_all()["subscription"].to_pylist() == ["s"] * 400
+    assert engine.match({"kind": "k7"}) == ["late"]
+
+
+def test_a_malformed_first_event_is_found_by_whoever_reads_the_matches():
+    engine = engine_of_one_kind()
+    reader = engine.match_batch(b"{")
+    with pytest.raises(EventError):
+        reader.read_all()
 
 
 def test_a_filter_that_shares_nothing_is_asked_once():

@@ -336,6 +336,49 @@ def test_when_there_is_merging(moment, least, is_merged):
 
 
 @pytest.mark.parametrize(
+    ("moment", "least", "is_merged"),
+    [
+        ("entries", 4.0, True),
+        ("entries", 5.0, False),
+        ("group-size", 2.0, True),
+        ("group-size", 2.1, False),
+    ],
+)
+@pytest.mark.parametrize(
+    ("alike", "policy"),
+    [
+        (["price = 5", "price < 5"], {"merging": "perfect", "attribute_order": ("price", "time")}),
+        (
+            ["price < 5 and time = 1", "price < 5 and time = 2"],
+            {"merging": "pruning", "imperfection": 1.0},
+        ),
+    ],
+    ids=["perfect", "pruning"],
+)
+def test_entries_in_no_group_are_entries(alike, policy, moment, least, is_merged):
+    """Two in a group, and two with an OR at the top."""
+    others = ["price = 7 or time = 3", "price = 8 or time = 4"]
+    network = line(*alike, *others, **policy, merging_moment=moment, merging_starts_at=least)
+    assert len(mergers_of(network, "B2")) == is_merged
+
+
+def test_mergers_are_entries():
+    """Two and one that came later."""
+    network = line(
+        *("price = 5", "price < 5", "price = 7 and time = 1", "time = 1 and price < 7"),
+        **PERFECT,
+        merging_moment="entries",
+        merging_starts_at=3.0,
+        attribute_order=("price", "time"),
+    )
+    assert network.table("B2") == ["price <= 5", "price <= 7 and time = 1"]
+    network.subscribe("B1", "c9", "s9", "time = 1 and price < 9")
+    network.settle()
+    review(network)
+    assert network.table("B2") == ["price < 9 and time = 1", "price <= 5"]
+
+
+@pytest.mark.parametrize(
     ("moment", "least", "count"), [("entries", 3.0, 0), ("group-size", 2.0, 1)]
 )
 def test_pruned_mergers_have_their_moment_too(moment, least, count):

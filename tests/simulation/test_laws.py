@@ -10,16 +10,17 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from boolcast.model.identifiers import PublicationId
+from boolcast.model.identifiers import BrokerId, PublicationId
 from boolcast.routing.broker import Broker
 from boolcast.routing.configuration import Configuration, EngineName
-from boolcast.routing.effects import Complain, Deliver, Effect
+from boolcast.routing.effects import Complain, Deliver, Effect, ReviewReport
 from boolcast.routing.stimuli import Stimulus
 from boolcast.simulation.checker import Subscriber
 from boolcast.simulation.combinations import combinations, simplifications
 from boolcast.simulation.observation import Observer
 from boolcast.simulation.plans import Plan
 from boolcast.simulation.runs import Run, outcome_of, outcomes
+from boolcast.simulation.scenarios import Load
 from tests.routing.network import check_engine
 from tests.simulation.covering_arrays import covering_array, groups
 
@@ -54,13 +55,25 @@ class Deliveries(Observer):
         self.seen |= {((broker, client, name), publication) for name in names}
 
 
+class Merging(Observer):
+    """How many mergers each broker has said that it had, when they were most."""
+
+    def __init__(self) -> None:
+        self.most: dict[BrokerId, int] = {}
+
+    def remarks(self, time, broker, effect):
+        if isinstance(effect, ReviewReport):
+            self.most[broker] = max(self.most.get(broker, 0), effect.mergers)
+
+
 class Played:
     """A run to its end, with what clients got."""
 
     def __init__(self, plan: Plan, *, validates: bool = False) -> None:
         self.deliveries = Deliveries()
+        self.merging = Merging()
         validation = Validation()
-        self.run = Run(plan, observers=[self.deliveries, validation])
+        self.run = Run(plan, observers=[self.deliveries, self.merging, validation])
         if validates:
             validation.run = self.run
         self.run.begin()
@@ -78,13 +91,17 @@ def differences(one: Played, other: Played) -> tuple[int, set[tuple[Subscriber, 
 
 def check(seed: int, policy: str = "random", engine: EngineName = "scan") -> int:
     """Laws 1 and 2 for a seed: how many pairs were compared with plain flooding."""
-    plan = Plan(seed=seed, engine=engine, policy=policy)
+    return compare(Plan(seed=seed, engine=engine, policy=policy))[0]
+
+
+def compare(plan: Plan) -> tuple[int, Played]:
+    """The same for any plan, and its run."""
     flood = replace(plan, policy="flood", engine="scan")
     chosen, flooding = Played(plan, validates=True), Played(flood)
     compared, different = differences(chosen, flooding)
-    assert not different, (seed, chosen.outcome.policy, sorted(different)[:5])
-    assert chosen.outcome.is_right, (seed, chosen.outcome.policy, chosen.outcome.problems())
-    return compared
+    assert not different, (plan.seed, chosen.outcome.policy, sorted(different)[:5])
+    assert chosen.outcome.is_right, (plan.seed, chosen.outcome.policy, chosen.outcome.problems())
+    return compared, chosen
 
 
 @pytest.mark.slow
@@ -100,6 +117,33 @@ def test_a_random_network_delivers_what_flooding_does(start):
 def test_decision_diagrams_match_and_cover(policy):
     """P2 in one broker: its engine, and what its diagrams find covered, with faults."""
     assert sum(check(seed, policy, "mbd") for seed in range(8)) > 40 * 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("policy", "subscriptions", "least"),
+    [
+        ("covering=none,merging=perfect", 40, 20),
+        ("covering=none,merging=perfect,merging_moment=entries,merging_starts_at=12", 40, 20),
+        ("merging=imperfect,imperfection=0.5", 40, 10),
+        # What covering leaves is seldom alike.
+        ("merging=perfect", 100, 3),
+        ("covering_by=diagrams,merging=perfect", 100, 3),
+    ],
+)
+def test_mergers_by_rules_that_are_made(policy, subscriptions, least):
+    """Law 2 with faults, where many subscriptions differ in one predicate only."""
+    load = Load(subscriptions=subscriptions, publications=60)
+    policy += ",review_events=2"
+    compared = mergers = 0
+    for seed in (0, 3, 5):
+        plan = Plan(seed=seed, engine="mbd", policy=policy, workload="pairs", load=load)
+        pairs, played = compare(plan)
+        assert played.run.drawn.faults
+        compared += pairs
+        mergers += sum(played.merging.most.values())
+    assert compared > 0
+    assert mergers >= least
 
 
 @pytest.mark.long

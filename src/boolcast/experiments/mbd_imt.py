@@ -143,7 +143,7 @@ def _some(
 
 
 def _published(events: pa.Table, advertised: Filter) -> pa.Table:
-    """The events that somebody has advertised: all but one in a million."""
+    """The events that somebody has advertised: all but about one in 25,000."""
     accepted = [advertised.accepts(Event(each)) for each in events.to_pylist()]
     return events.filter(pa.array(accepted))
 

@@ -144,7 +144,8 @@ class Diagrams:
         """What covers a filter, which need not be here, and what it covers.
 
         Never a wrong yes. A yes may be missed where several predicates prove it only together,
-        past 64 clauses, and for filters outside. `search` goes to what the filter bears on;
+        past 64 clauses, for filters outside, and between a pattern and values, ranges or prefixes
+        (`contains(b, 'x')` over `b = 'xy'`). `search` goes to what the filter bears on;
         `one pass` (P2-B6) and `two passes` evaluate all diagrams, for comparison. Where the
         filters here do not cover each other, all three agree, up to which of several is
         `covered_by`.

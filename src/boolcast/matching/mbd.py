@@ -8,13 +8,14 @@ it chooses by what it has seen of events.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Final, cast
 
 import numpy as np
 import pyarrow as pa
 
-from boolcast.errors import UnknownSubscriptionError
+from boolcast.errors import EventError, UnknownSubscriptionError
 from boolcast.filters.evaluation import is_so
 from boolcast.filters.expressions import Filter, Node
 from boolcast.matching.diagram_matching import DiagramIndex, Visits
@@ -103,7 +104,9 @@ class MbdEngine:
 
     def match_batch(self, events: Events) -> pa.RecordBatchReader:
         check_events(events)
-        return pa.RecordBatchReader.from_batches(MATCHES, self._matches(self._built(), events))
+        learnt = self._learn_ahead(events)
+        matches = self._matches(self._built(), events, learnt)
+        return pa.RecordBatchReader.from_batches(MATCHES, matches)
 
     def index(self) -> None:
         """Index now what has changed, by what is known of events, and not with the next match."""
@@ -123,9 +126,27 @@ class MbdEngine:
         """What events took since it last indexed, independent of the machine."""
         return (self._state or self._built()).index.visits()
 
-    def _matches(self, state: "_State", events: Events) -> Iterator[pa.RecordBatch]:
-        for chunk in chunks(events):
-            self._sample.learn_from(chunk)
+    def _learn_ahead(self, events: Events) -> int:
+        """Learn from the first chunk what the index needs: how many chunks that were.
+
+        What comes from a reader is not read before the matches are.
+        """
+        if self._given or self._sample.is_full or isinstance(events, pa.RecordBatchReader):
+            return 0
+        # A malformed event is for those who read the matches.
+        with suppress(EventError):
+            for chunk in chunks(events):
+                self._sample.learn_from(chunk)
+                return 1
+        return 0
+
+    def _matches(self, state: "_State", events: Events, learnt: int) -> Iterator[pa.RecordBatch]:
+        for number, chunk in enumerate(chunks(events)):
+            if number >= learnt:
+                self._sample.learn_from(chunk)
+            # A state that was changed since the call must not show.
+            if state is self._state and not self._pending and not self._gone:
+                state = self._built()
             for rows, numbers in state.index.matches(chunk):
                 yield from state.names.batches(chunk.numbers[rows], numbers)
             yield from state.outside_batches(chunk)

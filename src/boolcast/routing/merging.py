@@ -7,7 +7,7 @@ is merged and how are apart: `MergingMoment` asks how many entries and groups th
 are always those of one neighbour, and policies know the rules.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Final, NamedTuple, Protocol, cast
 
 from boolcast.algebra import covers
@@ -58,12 +58,15 @@ class MergingPolicy(Protocol):
         """The mergers that are too imperfect by now."""
 
 
-MOMENTS: Final[dict[MergingMoment, Callable[[int, int], float]]] = {
-    "review": lambda entries, groups: 0.0,
-    "entries": lambda entries, groups: float(entries),
-    "group-size": lambda entries, groups: entries / max(groups, 1),
+MOMENTS: Final[dict[MergingMoment, Callable[[int, Sequence[int]], float]]] = {
+    "review": lambda entries, sizes: 0.0,
+    "entries": lambda entries, sizes: float(entries),
+    "group-size": lambda entries, sizes: sum(sizes) / max(len(sizes), 1),
 }
-"""What is to reach `merging_starts_at`, by the numbers of entries and of their groups (P2-B10)."""
+"""What is to reach `merging_starts_at`, by the number of entries and the sizes of groups (P2-B10).
+
+Mergers are entries too; not all entries are in a group.
+"""
 
 
 class NoMerging:
@@ -104,7 +107,7 @@ class MergingByPruning:
             rarest = _rarest(filter, selectivities)
             if rarest is not None:
                 groups.setdefault(rarest, []).append(subscription)
-        if not self._is_due(len(entries), len(groups)):
+        if not self._is_due(situation, groups.values()):
             return
         formerly = self._in_vain.get(link, set())
         in_vain = self._in_vain[link] = set()
@@ -170,7 +173,7 @@ class MergingByRules:
             self._attributes(situation), schema=self._schema, threshold=self._threshold(situation)
         )
         groups = rules.groups(table.items())
-        if not self._is_due(sum(map(len, groups.values())), len(groups)):
+        if not self._is_due(situation, groups.values()):
             return
         for found in rules.mergers(table, held):
             same = [name for name in found.entries if name in held and table[name] == found.filter]
@@ -223,9 +226,14 @@ def _imperfection(merger: Merger, audience: Audience) -> float:
     return degree_of(merger.filter, merger.constituents.values(), audience).imperfection
 
 
-def _moment(configuration: Configuration) -> Callable[[int, int], bool]:
+def _moment(configuration: Configuration) -> Callable[[Situation, Iterable[Sized]], bool]:
     measure, least = MOMENTS[configuration.merging_moment], configuration.merging_starts_at
-    return lambda entries, groups: measure(entries, groups) >= least
+
+    def is_due(situation: Situation, groups: Iterable[Sized]) -> bool:
+        entries = len(situation.entries) + len(situation.mergers)
+        return measure(entries, [len(group) for group in groups]) >= least
+
+    return is_due
 
 
 def _rarest(filter: Filter, selectivities: Selectivities) -> Leaf | None:

@@ -75,6 +75,9 @@ def choose_cuts(
                     stack[top] = two
                     top += 1
             if top > ready:
+                # A path of n nodes leaves 2n + 1 here at most.
+                if top > 2 * MOST_NODES:
+                    nodes = MOST_NODES
                 continue
             top -= 1
             if seen[at] == stamp:
