@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-USUAL = 80
+USUAL = 50
 """Those of the profile `default`."""
 
 

@@ -35,6 +35,7 @@ EVERYTHING = Choice(
 )
 
 
+@pytest.mark.long
 def test_everything_that_was_chosen_is_measured():
     begun: list[str] = []
     figures = list(run(EVERYTHING, begun.append))

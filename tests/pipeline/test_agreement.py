@@ -29,7 +29,7 @@ from tests.matching.conformance import COLUMNS, PROBES, accepting_each, numbered
 from tests.pipeline.contents import ROWS, batches_of, filters_of, pairs
 from tests.strategies import SMALL_NAMES, filters, predicates
 
-EXAMPLES: Final = max(settings.default.max_examples // 60, 1)  # type: ignore[union-attr]
+EXAMPLES: Final = max(settings.default.max_examples // 50, 1)  # type: ignore[union-attr]
 
 EVENTS: Final = 40
 

@@ -73,6 +73,7 @@ def test_the_command_on_parquet(spark, files, tmp_path):
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 def test_folders_whose_names_look_like_patterns(spark, files, tmp_path):
     folder = tmp_path / "in[1]{a,b}*"
     shutil.copytree(files, folder)

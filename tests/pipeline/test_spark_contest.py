@@ -49,6 +49,7 @@ def test_the_joins_split_by_hand_find_all_matches_once(spark, tmp_path):
     assert {classes[number] for number in found} == {"S1", "S2", "S3"}
 
 
+@pytest.mark.long
 def test_the_theta_join_finds_all_matches_once(spark, tmp_path):
     """Its filters have negations, lists, prefixes, null tests, and several ways to match."""
     workload = Diverse(seed=2)
@@ -62,7 +63,7 @@ def test_the_theta_join_finds_all_matches_once(spark, tmp_path):
 @pytest.mark.parametrize(
     "part",
     [
-        SparkPart.CLASS_1,
+        pytest.param(SparkPart.CLASS_1, marks=pytest.mark.long),
         SparkPart.AUCTION,
         pytest.param(SparkPart.DIVERSE, marks=pytest.mark.long),
         pytest.param(SparkPart.STREAM, marks=pytest.mark.long),

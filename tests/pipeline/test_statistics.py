@@ -120,6 +120,7 @@ def _without_nan_dates(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"item": None if item is None else {"weight": item["weight"]}}
 
 
+@pytest.mark.long
 def test_many_values_and_filters_of_a_workload(spark, tmp_path):
     workload = Diverse(seed=4)
     place = str(tmp_path)

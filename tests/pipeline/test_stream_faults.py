@@ -81,7 +81,7 @@ def failure(scene, spark, output):
     return None
 
 
-@pytest.mark.parametrize("point", [BEFORE, AFTER])
+@pytest.mark.parametrize("point", [BEFORE, pytest.param(AFTER, marks=pytest.mark.long)])
 def test_no_space_left_for_any_write_of_the_driver(spark, tmp_path, point):
     """The record of the stream, pins and manifests, and the cleaning between two batches."""
     outcomes = []

@@ -232,7 +232,7 @@ def test_about_20_matches_an_event_at_200_000_subscriptions_by_the_shares(seed):
     assert expected == pytest.approx(20, rel=0.2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_about_20_matches_an_event_at_200_000_subscriptions_by_evaluation():
     events = [Event.from_python(event) for event in WORKLOAD.events(0, 120).to_pylist()]
     filters = WORKLOAD.subscription_filters(0, 10_000)
