@@ -164,7 +164,7 @@ def test_strings_come_as_they_are_stored_where_they_are_few(tmp_path):
         {
             "few": [None if row % 7 == 0 else f"few {row % 5}" for row in rows],
             "many": [f"many {sha256(str(row).encode()).hexdigest()}" for row in rows],
-            "inner": [{"few": f"few {row % 5}"} for row in rows],
+            "inner": [{"few": f"few {row % 5}", "many": "one"} for row in rows],
         }
     )
     pq.write_table(table, tmp_path / "events.parquet", row_group_size=12_000)

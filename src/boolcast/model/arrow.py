@@ -120,11 +120,16 @@ def _type_without_views(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+def _type_of_values(kind: pa.DataType) -> pa.DataType:
+    """What is encoded, as a dictionary or by runs; of other types themselves."""
+    while pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        kind = kind.value_type
+    return kind
+
+
 def is_string(kind: pa.DataType) -> bool:
     """True of types of strings, encoded ones included."""
-    types = pa.types
-    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
-        return is_string(kind.value_type)
+    types, kind = pa.types, _type_of_values(kind)
     return bool(
         types.is_string(kind)
         or types.is_large_string(kind)
@@ -135,9 +140,7 @@ def is_string(kind: pa.DataType) -> bool:
 
 def is_binary(kind: pa.DataType) -> bool:
     """True of types of bytes, encoded ones included."""
-    types = pa.types
-    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
-        return is_binary(kind.value_type)
+    types, kind = pa.types, _type_of_values(kind)
     return bool(
         types.is_binary(kind)
         or types.is_large_binary(kind)
