@@ -13,7 +13,7 @@ import pytest
 import z3
 
 from boolcast.algebra import covers, overlaps
-from boolcast.filters.expressions import And, Comparison, Filter, Node, Or
+from boolcast.filters.expressions import And, Comparison, Filter, Or
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.workloads import Auction, AuctionParameters
@@ -118,7 +118,7 @@ class TestProve:
         benchmark.pedantic(repeat(is_satisfiable, claims), rounds=1)
 
 
-def claim(question: Callable[..., object], left: Node, right: Node) -> tuple[Any]:
+def claim(question: Callable[..., object], left: Filter, right: Filter) -> tuple[Any]:
     if question is overlaps:
         return (z3.And(formula(left), formula(right)),)
     return (z3.And(formula(right), z3.Not(formula(left))),)

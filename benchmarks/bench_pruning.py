@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import pytest
 
-from boolcast.experiments.contenders import count_matches
-from boolcast.experiments.pruning import pruning_auction
-from boolcast.matching.access import Matcher
-from boolcast.matching.counting import CountingMatcher
-from boolcast.matching.protocol import Engine
+from boolcast.lab.benchmarks.match.contenders import count_matches
+from boolcast.lab.papers.pruning.one_broker import pruning_auction
+from boolcast.matching.counting.engine import CountingMatcher
+from boolcast.matching.inputs.protocol import Engine
+from boolcast.matching.matcher import Matcher
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.selectivities import Selectivities
-from boolcast.optimising.selectivity_queue import SelectivityQueue
+from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
+from boolcast.optimising.statistics.selectivities import Selectivities
 
 pytestmark = pytest.mark.slow
 

@@ -10,15 +10,21 @@ import pytest
 
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
+from boolcast.matching.relations.analysed_filters import FilterAnalyser
+from boolcast.matching.relations.coverings import ByProofs
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, BrokerId, PublicationId, SubscriptionId
-from boolcast.routing.broker import Broker
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.coverings import ByProofs
-from boolcast.routing.forms import Forms
-from boolcast.routing.graph import RelationGraph
-from boolcast.routing.messages import Acknowledge, Advertise, Publish, Subscribe, Synchronised
-from boolcast.routing.stimuli import LinkUp, Received
+from boolcast.routing.core.broker import Broker
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.messages import (
+    Acknowledge,
+    Advertise,
+    Publish,
+    Subscribe,
+    Synchronised,
+)
+from boolcast.routing.protocol.stimuli import LinkUp, Received
+from boolcast.routing.tables.covering_graph import RelationGraph
 from boolcast.workloads import Auction
 
 pytestmark = pytest.mark.slow
@@ -49,11 +55,11 @@ def auction() -> list[Filter]:
 def test_insert_into_the_relation_graph(
     benchmark: Benchmark, filters: Callable[[], list[Filter]]
 ) -> None:
-    forms = Forms()
-    rows = [forms.of(each) for each in filters()]
+    analyser = FilterAnalyser()
+    rows = [analyser.analyse(each) for each in filters()]
 
     def insert() -> int:
-        graph = RelationGraph(ByProofs(forms), adopts_roots=True)
+        graph = RelationGraph(ByProofs(analyser), adopts_roots=True)
         for number, form in enumerate(rows):
             graph.insert(str(number), form)
         return len(graph)
@@ -69,11 +75,11 @@ def test_an_event_through_a_broker(benchmark: Benchmark) -> None:
     for link in (A, C):
         broker.handle(Received(link, Synchronised("advertisements")), now=0)
         broker.handle(Received(link, Synchronised("subscriptions")), now=0)
-    broker.handle(Received(A, Advertise(1, AdvertisementId("a"), parse("true"))), now=0)  # type: ignore[arg-type]
+    broker.handle(Received(A, Advertise(1, AdvertisementId("a"), parse("true"))), now=0)
     for link, number in list(broker.state.awaited):
         broker.handle(Received(link, Acknowledge(number)), now=0)
     for number, filter in enumerate(groups()):
-        message = Subscribe(SubscriptionId(str(number)), filter)  # type: ignore[arg-type]
+        message = Subscribe(SubscriptionId(str(number)), filter)
         broker.handle(Received(C, message), now=0)
     events = [
         Received(

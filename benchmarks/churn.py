@@ -25,8 +25,8 @@ from time import perf_counter, process_time, sleep, thread_time
 import msgspec
 import numpy as np
 
-from boolcast.experiments.contenders import auction
-from boolcast.matching.access import Matcher
+from boolcast.lab.benchmarks.match.contenders import auction
+from boolcast.matching.matcher import Matcher
 
 CHUNK = 500
 EVENTS = 20_000

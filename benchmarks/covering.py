@@ -20,20 +20,20 @@ from typing import NamedTuple, get_args
 import msgspec
 
 from boolcast.algebra import covers
-from boolcast.experiments.mbd_tables import SetName, pairs_of
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.matching.diagram_covering import Method
-from boolcast.matching.diagrams import Diagrams
-from boolcast.matching.implications import Way
+from boolcast.lab.papers.diagrams.tables import SetName, pairs_of
+from boolcast.matching.diagrams.covering import Method
+from boolcast.matching.diagrams.diagrams import Diagrams
+from boolcast.matching.diagrams.implications import Way
+from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser
+from boolcast.matching.relations.coverings import ByProofs
 from boolcast.model.statistics import Statistics
-from boolcast.optimising.selectivities import Selectivities
-from boolcast.optimising.trees import Tree, best_pruning, prepared, pruned
-from boolcast.routing.configuration import Configuration, CoveringTest
-from boolcast.routing.coverings import ByProofs
-from boolcast.routing.forms import Form, Forms
-from boolcast.routing.graph import RelationGraph
-from boolcast.routing.policies import COVERING_TESTS
+from boolcast.optimising.pruning.trees import Tree, best_pruning, prepared, pruned
+from boolcast.optimising.statistics.selectivities import Selectivities
+from boolcast.routing.policies.registry import COVERING_TESTS
+from boolcast.routing.protocol.configuration import Configuration, CoveringTest
+from boolcast.routing.tables.covering_graph import RelationGraph
 from boolcast.workloads import PAIR_SETS, Auction, Diverse
 from boolcast.workloads.pairs import ATTRIBUTES
 
@@ -87,21 +87,21 @@ class Entry(NamedTuple):
     """A subscription in the broker's index."""
 
     order: int
-    form: Form
+    form: AnalysedFilter
 
 
 def by_candidates(filters: Sequence[Filter], before: set[str], last: int) -> set[str]:
     """The last of the stream by the index of `routing`, whose candidates the algebra proves."""
-    forms = Forms()
-    index: ByProofs[Entry] = ByProofs(forms)
+    analyser = FilterAnalyser()
+    index: ByProofs[Entry] = ByProofs(analyser)
     left = set(before)
     begin = time.process_time()
     for name in sorted(before, key=int):
-        index.add(Entry(int(name), forms.of(filters[int(name)])))
+        index.add(Entry(int(name), analyser.analyse(filters[int(name)])))
     print(f"candidate index: {each(begin, len(before))} µs to add one unasked")
     begin = time.process_time()
     for number in range(len(filters) - last, len(filters)):
-        entry = Entry(number, forms.of(filters[number]))
+        entry = Entry(number, analyser.analyse(filters[number]))
         if any(index.covers(other, entry) for other in index.covering(entry.form)):
             continue
         for other in index.covered(entry.form):
@@ -116,13 +116,13 @@ def by_candidates(filters: Sequence[Filter], before: set[str], last: int) -> set
 
 def by_scan(filters: Sequence[Filter], left: set[str], scanned: int) -> None:
     """What a comparison with every entry, in both directions, takes for each of the very last."""
-    forms = Forms()
-    table = [forms.of(filters[int(name)]) for name in sorted(left, key=int)]
-    asked = [forms.of(filter) for filter in filters[-scanned:]]
+    analyser = FilterAnalyser()
+    table = [analyser.analyse(filters[int(name)]) for name in sorted(left, key=int)]
+    asked = [analyser.analyse(filter) for filter in filters[-scanned:]]
     begin = time.process_time()
     for form in asked:
         for other in table:
-            _ = forms.covers(other, form) or forms.covers(form, other)
+            _ = analyser.covers(other, form) or analyser.covers(form, other)
     print(f"pairs: {each(begin, len(asked))} µs each of {len(asked)}, {len(table):,} entries")
 
 
@@ -136,10 +136,10 @@ def by_graphs(size: int) -> None:
     }
     for name, filters in workloads.items():
         for kind in get_args(CoveringTest):
-            forms = Forms()
+            analyser = FilterAnalyser()
             configuration = Configuration(covering_by=kind)
-            graph = RelationGraph(COVERING_TESTS[kind](configuration, forms), adopts_roots=True)
-            rows = [forms.of(filter) for filter in filters]
+            graph = RelationGraph(COVERING_TESTS[kind](configuration, analyser), adopts_roots=True)
+            rows = [analyser.analyse(filter) for filter in filters]
             begin = time.process_time()
             for number, form in enumerate(rows):
                 graph.insert(str(number), form)

@@ -19,13 +19,13 @@ import numpy as np
 
 from benchmarks.covering import set_a
 from boolcast.algebra.domains import ALL_EVENTS
-from boolcast.experiments.contenders import auction
 from boolcast.filters.expressions import Filter
-from boolcast.matching.constraints import formula_of
-from boolcast.matching.diagram_nodes import Nodes, Tree
-from boolcast.matching.diagram_order import attribute_order, statistics_of
-from boolcast.matching.diagram_variables import Variables
-from boolcast.matching.shapes import Inner
+from boolcast.lab.benchmarks.match.contenders import auction
+from boolcast.matching.diagrams.constraints import formula_of
+from boolcast.matching.diagrams.nodes import Nodes, Tree
+from boolcast.matching.diagrams.variable_order import attribute_order, statistics_of
+from boolcast.matching.diagrams.variables import Variables
+from boolcast.matching.values.shapes import Inner
 from boolcast.workloads.pairs import ATTRIBUTES
 
 
@@ -43,7 +43,7 @@ def measure(title: str, filters: Sequence[Filter], order: Sequence[str]) -> None
     """Build all filters, ask for implications of neighbours, evaluate on random assignments."""
     nodes = Nodes()
     variables = Variables(order, nodes.place)
-    trees = [variables.hold(formula_of(filter, ALL_EVENTS))[0] for filter in filters]  # type: ignore[arg-type]
+    trees = [variables.hold(formula_of(filter, ALL_EVENTS))[0] for filter in filters]
     nodes.build(trees[0])
     roots, took = timed(lambda: [nodes.build(tree) for tree in trees])
     print(f"{title}: {len(filters):,} filters, {len(variables):,} variables")

@@ -19,19 +19,19 @@ from time import perf_counter
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from boolcast.experiments.contenders import auction
-from boolcast.matching.catalog import index_of
-from boolcast.matching.snapshots import read_manifest
+from boolcast.lab.benchmarks.match.contenders import auction
+from boolcast.matching.store.catalog import index_of
+from boolcast.matching.store.snapshots import read_manifest
 from boolcast.pipeline import (
     ParquetFiles,
     build_index,
     count_matches,
     parquet_files,
     session,
-    workloads,
 )
-from boolcast.pipeline.matches import groups_of
-from boolcast.pipeline.stores import open_store
+from boolcast.pipeline.matching.matches import groups_of
+from boolcast.pipeline.spark import workloads
+from boolcast.pipeline.spark.stores import open_store
 
 
 @contextmanager

@@ -8,7 +8,7 @@ the first how brokers go about it:
 
 * `boolean`: an index of the trees (P3-B4);
 * `broker`: a few pairs, then that index, and proofs of what it finds;
-* `conjunctive`: the same index of all conjunctions of their disjunctive forms, the way before it;
+* `conjunctive`: the same index of all conjunctions of their disjunctive analyser, the way before it;
 * `pairs`: one after the other by ranges and proofs, as brokers do without an index, nothing
   remembered;
 * `proofs`: one after the other by the algebra alone, on fewer questions.
@@ -31,11 +31,11 @@ import msgspec
 from boolcast.algebra import overlaps
 from boolcast.algebra.normal_forms import to_dnf
 from boolcast.filters.expressions import Filter, conjunction
-from boolcast.matching.overlapping import OverlapIndex
+from boolcast.matching.relations.analysed_filters import FilterAnalyser
+from boolcast.matching.relations.overlap_index import OverlapIndex
 from boolcast.model.identifiers import BrokerId
-from boolcast.routing.forms import Forms
-from boolcast.routing.overlapping import ByIndexAndProof, OverlapCounts
-from boolcast.routing.tables import Entry
+from boolcast.routing.tables.entries import Entry
+from boolcast.routing.tables.overlaps import ByIndexAndProof, OverlapCounts
 from boolcast.workloads import Auction
 from boolcast.workloads.classes import SUBSCRIPTION_CLASSES
 from boolcast.workloads.parameters import PRESETS
@@ -74,25 +74,27 @@ class Contest:
             self.boolean.add(str(row), filter)
             for number, clause in enumerate(to_dnf(filter).clauses):
                 self.conjunctive.add(f"{row}.{number}", conjunction(clause))
-        self.forms = Forms()
-        self.held = [self.forms.of(filter) for filter in advertisements]
-        self.broker_forms = Forms()
-        self.broker = ByIndexAndProof(OverlapIndex, self.broker_forms, OverlapCounts())
+        self.analyser = FilterAnalyser()
+        self.held = [self.analyser.analyse(filter) for filter in advertisements]
+        self.broker_analyser = FilterAnalyser()
+        self.broker = ByIndexAndProof(OverlapIndex, self.broker_analyser, OverlapCounts())
         for row, filter in enumerate(advertisements):
-            form = self.broker_forms.of(filter)
+            form = self.broker_analyser.analyse(filter)
             self.broker.add(Entry(str(row), form, row, link=BrokerId("A")))
 
     def prepare(self, questions: list[Filter], others: list[Filter]) -> None:
         """Make the forms that brokers have anyway; by `others` the broker comes to its index."""
-        self.asked = [(self.forms.of(each), self.broker_forms.of(each)) for each in questions]
+        self.asked = [
+            (self.analyser.analyse(each), self.broker_analyser.analyse(each)) for each in questions
+        ]
         for each in others:
-            self.broker.has_any(self.broker_forms.of(each))
+            self.broker.has_any(self.broker_analyser.analyse(each))
 
     def first(self) -> dict[str, Ask]:
         """The ways to find one."""
         return {
             "boolean": self.boolean.first,
-            "broker": lambda asked: self.broker.has_any(self.broker_forms.of(asked)),
+            "broker": lambda asked: self.broker.has_any(self.broker_analyser.analyse(asked)),
             "conjunctive": self.conjunctive.first,
             "pairs": self._pairs,
             "proofs": lambda asked: any(overlaps(each, asked) for each in self.advertisements),
@@ -106,8 +108,8 @@ class Contest:
         }
 
     def _pairs(self, asked: Filter) -> bool:
-        form = self.forms.of(asked)
-        return any(self.forms.overlaps(each, form) for each in self.held)
+        form = self.analyser.analyse(asked)
+        return any(self.analyser.overlaps(each, form) for each in self.held)
 
     def associations(self, questions: list[Filter]) -> dict[str, float]:
         """How many are counted up for a question, on average."""

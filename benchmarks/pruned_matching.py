@@ -24,15 +24,15 @@ from typing import Final
 import msgspec
 import pyarrow as pa
 
-from boolcast.experiments.pruning import PruningExperiment, learnt_selectivities
-from boolcast.experiments.pruning_curves import SETTINGS, Setting
 from boolcast.filters.expressions import Filter
-from boolcast.matching.access import Matcher
-from boolcast.matching.counting import CountingMatcher
-from boolcast.matching.protocol import Engine
+from boolcast.lab.papers.pruning.curves import SETTINGS, Setting
+from boolcast.lab.papers.pruning.one_broker import PruningExperiment, learnt_selectivities
+from boolcast.matching.counting.engine import CountingMatcher
+from boolcast.matching.inputs.protocol import Engine
+from boolcast.matching.matcher import Matcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.selectivity_queue import SelectivityQueue
+from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
 
 EVENTS: Final = 5_000
 SINGLE_EVENTS: Final = 500

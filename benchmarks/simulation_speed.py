@@ -14,13 +14,13 @@ import gc
 from time import process_time
 from typing import Any
 
-from boolcast.simulation.checker import Checker
-from boolcast.simulation.metrics import Metrics
-from boolcast.simulation.observation import Observer
-from boolcast.simulation.plans import Drawn, Plan, draw
-from boolcast.simulation.scenarios import Load
-from boolcast.simulation.simulator import Simulation
-from boolcast.simulation.traces import Trace
+from boolcast.simulation.judging.checker import Checker
+from boolcast.simulation.judging.metrics import Metrics
+from boolcast.simulation.judging.traces import Trace
+from boolcast.simulation.network.observation import Observer
+from boolcast.simulation.network.simulator import Simulation
+from boolcast.simulation.scenarios.plans import Drawn, Plan, draw
+from boolcast.simulation.scenarios.scenarios import Load
 
 WARM_UP = 1_000
 

@@ -18,12 +18,12 @@ from boolcast.filters.expressions import (
     Between,
     Comparison,
     Constant,
+    Filter,
     In,
     IsNull,
     Leaf,
     Like,
     Matches,
-    Node,
     Not,
     Operator,
     Or,
@@ -279,22 +279,22 @@ _RESIDUAL_FORMS: Final = (regex_tests, attribute_comparisons)
 @cache
 def filters(
     *, max_leaves: int = 8, small: bool = False, residuals: bool = True
-) -> SearchStrategy[Node]:
+) -> SearchStrategy[Filter]:
     """Trees of AND, OR and NOT over predicates, `true` and `false`."""
-    leaf: SearchStrategy[Node] = predicates(small=small, residuals=residuals)
+    leaf: SearchStrategy[Filter] = predicates(small=small, residuals=residuals)
     # Half of the trees without constants, because one of them often decides a small tree.
     leaves = st.one_of(*[leaf] * 9, st.builds(Constant, st.booleans()))
     return st.one_of(_trees(leaf, max_leaves), _trees(leaves, max_leaves))
 
 
 @st.composite
-def _trees(draw: st.DrawFn, leaves: SearchStrategy[Node], max_leaves: int) -> Node:
+def _trees(draw: st.DrawFn, leaves: SearchStrategy[Filter], max_leaves: int) -> Filter:
     return _tree(draw, leaves, draw(st.integers(1, max_leaves)))
 
 
-def _tree(draw: st.DrawFn, leaves: SearchStrategy[Node], size: int) -> Node:
+def _tree(draw: st.DrawFn, leaves: SearchStrategy[Filter], size: int) -> Filter:
     """A tree with so many leaves."""
-    node: Node
+    node: Filter
     if size == 1:
         node = draw(leaves)
     else:

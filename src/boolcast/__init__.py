@@ -24,7 +24,7 @@ from boolcast.filters.parsing import parse
 from boolcast.model import Schema, Timestamp
 
 if TYPE_CHECKING:
-    from boolcast.matching.access import Matcher
+    from boolcast.matching.matcher import Matcher
 
 __version__ = "0.1.0"
 
@@ -50,7 +50,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """Import the matcher when it is first asked for: it brings numpy and pyarrow with it."""
     if name == "Matcher":
-        from boolcast.matching.access import Matcher  # noqa: PLC0415
+        from boolcast.matching.matcher import Matcher  # noqa: PLC0415
 
         return Matcher
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

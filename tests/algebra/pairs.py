@@ -12,12 +12,12 @@ from boolcast.filters.expressions import (
     AttributeComparison,
     Between,
     Comparison,
+    Filter,
     In,
     IsNull,
     Leaf,
     Like,
     Matches,
-    Node,
     Not,
     Operator,
     Or,
@@ -39,17 +39,17 @@ TEXTS: Final = ("a", "b", "ab", "ba", "aba", "bb", "Harry", "ter", "é", "")
 PATTERNS: Final = ("a%", "%a", "%a%", "_", "__%", "%a_b%", "a%b", "%ab%ba%", "_a%", "%_b", "a_a")
 
 
-def pairs(count: int, *, leaves: int = 12, seed: int = 0) -> Iterator[tuple[Node, Node]]:
+def pairs(count: int, *, leaves: int = 12, seed: int = 0) -> Iterator[tuple[Filter, Filter]]:
     """Pairs of filters of up to so many leaves each; the same for the same seed."""
     chance = random.Random(seed)
     for _ in range(count):
         yield tree(chance, chance.randint(1, leaves)), tree(chance, chance.randint(1, leaves))
 
 
-def tree(chance: random.Random, leaves: int) -> Node:
+def tree(chance: random.Random, leaves: int) -> Filter:
     """A tree with exactly so many leaves."""
     if leaves == 1:
-        node: Node = chance.choice(FORMS)(chance)
+        node: Filter = chance.choice(FORMS)(chance)
     else:
         left = chance.randint(1, leaves - 1)
         operator = chance.choice((And, Or))

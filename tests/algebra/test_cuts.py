@@ -7,15 +7,15 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.algebra.cuts import (
+from boolcast.algebra.ordered_sets import (
     BOOLEAN,
     EVERYTHING,
     MISSING,
     NUMBER,
     OPAQUE,
     TIMESTAMP,
-    Cut,
-    Cuts,
+    Boundary,
+    OrderedSet,
     after_prefix,
     before,
     complement,
@@ -27,7 +27,7 @@ from boolcast.algebra.cuts import (
     whole_numbers_only,
 )
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.evaluation import is_so
+from boolcast.filters.evaluation import evaluate
 from boolcast.filters.expressions import Leaf
 from boolcast.model.events import Event
 from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, EventValue, Kind, Opaque, Value
@@ -76,11 +76,11 @@ def test_a_predicate_is_the_set_of_its_values(leaf: Leaf, members):
     _, inside, outside = meaning(leaf)
     if not inside.literals:
         place = place_of(event.get(leaf.attribute))
-        assert lies_in(place, inside.cuts) == is_so(leaf, event, True)
-        assert lies_in(place, outside.cuts) != is_so(leaf, event, True)
+        assert lies_in(place, inside.cuts) == evaluate(leaf, event, True)
+        assert lies_in(place, outside.cuts) != evaluate(leaf, event, True)
 
 
-def place_of(value: EventValue | None) -> Cut:
+def place_of(value: EventValue | None) -> Boundary:
     if value is None:
         return (MISSING,)
     if isinstance(value, Opaque):
@@ -88,7 +88,7 @@ def place_of(value: EventValue | None) -> Cut:
     return (NUMBER,) if value == -math.inf else before(value)
 
 
-def lies_in(place: Cut, cuts: Cuts) -> bool:
+def lies_in(place: Boundary, cuts: OrderedSet) -> bool:
     return sum(cut <= place for cut in cuts) % 2 == 1
 
 
@@ -113,7 +113,7 @@ def test_whole_numbers_only(cuts):
 
 
 @given(SETS)
-def test_a_point_holds_one_value(cuts: Cuts):
+def test_a_point_holds_one_value(cuts: OrderedSet):
     """Nothing can be cut off from it, so no other cut lies within."""
     for begin, end in intervals(cuts):
         inside = [each for each in SMALL_DOMAIN if _holds(begin, end, each)]
@@ -131,7 +131,7 @@ def test_nothing_lies_behind_the_last_timestamp():
     assert intervals(complement(timestamps)) == [((MISSING,), (TIMESTAMP,))]
 
 
-def _holds(begin: Cut, end: Cut, value: EventValue | None) -> bool:
+def _holds(begin: Boundary, end: Boundary, value: EventValue | None) -> bool:
     if value is None:
         return begin == (MISSING,)
     if isinstance(value, Opaque):

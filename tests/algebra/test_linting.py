@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from boolcast.algebra import equivalent, lint
-from boolcast.filters.expressions import Node
+from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model.schemas import Attribute, Schema
 from tests.strategies import filters
@@ -98,7 +98,7 @@ def test_lint_says_when_its_budget_ran_out():
 
 
 @given(filters(max_leaves=6, small=True))
-def test_constant_findings_are_true(node: Node):
+def test_constant_findings_are_true(node: Filter):
     for finding in lint(node).findings:
         if finding.code in ("contradiction", "tautology"):
             expected = parse("false" if finding.code == "contradiction" else "true")

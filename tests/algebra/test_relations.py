@@ -17,7 +17,7 @@ from boolcast.algebra.conjunctions import is_simple, solutions
 from boolcast.algebra.domains import ALL_EVENTS
 from boolcast.algebra.formulas import accepted, both, refused
 from boolcast.algebra.satisfaction import solutions as general_solutions
-from boolcast.filters.expressions import And, Node, Residual, conjunction
+from boolcast.filters.expressions import And, Filter, Residual, conjunction
 from boolcast.filters.parsing import parse
 from tests.algebra import brute_force
 from tests.algebra.pairs import pairs
@@ -28,12 +28,12 @@ SMALL = filters(max_leaves=6, small=True)
 LARGE = filters(max_leaves=8)
 
 
-def has_residual(*nodes: Node) -> bool:
+def has_residual(*nodes: Filter) -> bool:
     return any(isinstance(leaf, Residual) for node in nodes for leaf in node.predicates())
 
 
 @given(SMALL, SMALL)
-def test_covers_against_brute_force(general: Node, specific: Node):
+def test_covers_against_brute_force(general: Filter, specific: Filter):
     verdict = covers(general, specific)
     assert not verdict.exhausted
     if verdict:
@@ -48,7 +48,7 @@ def test_covers_against_brute_force(general: Node, specific: Node):
 
 
 @given(SMALL, SMALL)
-def test_overlaps_against_brute_force(left: Node, right: Node):
+def test_overlaps_against_brute_force(left: Filter, right: Filter):
     verdict = overlaps(left, right)
     opposite = disjoint(left, right)
     assert (opposite.holds, opposite.witness) == (not verdict.holds, verdict.witness)
@@ -63,7 +63,7 @@ def test_overlaps_against_brute_force(left: Node, right: Node):
 
 
 @given(LARGE, LARGE)
-def test_every_witness_witnesses_over_all_values(left: Node, right: Node):
+def test_every_witness_witnesses_over_all_values(left: Filter, right: Filter):
     for verdict, wanted in (
         (covers(left, right), (False, True)),
         (covers(right, left), (True, False)),
@@ -78,15 +78,15 @@ def test_every_witness_witnesses_over_all_values(left: Node, right: Node):
 
 
 @given(LARGE)
-def test_a_filter_is_equivalent_to_itself_and_covers_its_conjunctions(node: Node):
+def test_a_filter_is_equivalent_to_itself_and_covers_its_conjunctions(node: Filter):
     assert covers(node, node)
     assert equivalent(node, ~~node)
-    assert covers(node, And((node, parse("a = 1"))))  # type: ignore[arg-type]
+    assert covers(node, And((node, parse("a = 1"))))
     assert not overlaps(node, ~node)
 
 
 @given(SMALL, SMALL)
-def test_equivalent_agrees_with_covers(left: Node, right: Node):
+def test_equivalent_agrees_with_covers(left: Filter, right: Filter):
     verdict = equivalent(left, right)
     assert verdict.holds == (covers(left, right).holds and covers(right, left).holds)
     if verdict.witness is not None:
@@ -94,7 +94,7 @@ def test_equivalent_agrees_with_covers(left: Node, right: Node):
 
 
 @given(predicates(small=True), predicates(small=True), predicates(small=True))
-def test_the_fast_path_agrees_with_the_general_one(first: Node, second: Node, third: Node):
+def test_the_fast_path_agrees_with_the_general_one(first: Filter, second: Filter, third: Filter):
     """The twin: what conjunctions answer attribute by attribute, the search answers too."""
     specific, general = And((first, second)), conjunction([third, first])
     assert is_simple([specific], [general])
@@ -108,7 +108,7 @@ def test_the_fast_path_agrees_with_the_general_one(first: Node, second: Node, th
 
 @given(SMALL, SMALL)
 @examples(100)
-def test_a_small_budget_costs_answers_and_never_soundness(left: Node, right: Node):
+def test_a_small_budget_costs_answers_and_never_soundness(left: Filter, right: Filter):
     for budget in (0, 1, 3, 10, 30):
         cover, overlap = covers(left, right, budget=budget), overlaps(left, right, budget=budget)
         if cover.exhausted:
@@ -170,7 +170,7 @@ def test_witnesses_are_the_same_in_every_run():
     assert len(outputs) == 1
 
 
-def check_witnesses(left: Node, right: Node) -> int:
+def check_witnesses(left: Filter, right: Filter) -> int:
     """Check what a pair's answers carry; how many of them ran out of budget."""
     cover, overlap = covers(left, right), overlaps(left, right)
     for verdict, accepted_by_left in ((cover, False), (overlap, True)):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.algebra import covers, equivalent, overlaps
-from boolcast.filters.expressions import Node
+from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event, conforms
 from boolcast.model.schemas import Attribute, Schema
@@ -32,7 +32,7 @@ UNTYPED = filters(max_leaves=5, small=True, residuals=False)
 
 
 @given(UNTYPED, UNTYPED, st.sampled_from([FLAT, TYPED]))
-def test_answers_are_about_events_that_conform(left: Node, right: Node, schema: Schema):
+def test_answers_are_about_events_that_conform(left: Filter, right: Filter, schema: Schema):
     cover = covers(left, right, schema=schema)
     overlap = overlaps(left, right, schema=schema)
     for verdict in (cover, overlap):

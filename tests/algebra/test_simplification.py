@@ -20,9 +20,9 @@ from boolcast.filters.expressions import (
     Between,
     Comparison,
     Constant,
+    Filter,
     In,
     IsNull,
-    Node,
     Not,
     Or,
     Predicate,
@@ -36,7 +36,7 @@ from tests.strategies import events, filters, predicates
 
 
 @given(filters(max_leaves=6, small=True), filters(max_leaves=6))
-def test_simplify_keeps_the_meaning(small: Node, large: Node):
+def test_simplify_keeps_the_meaning(small: Filter, large: Filter):
     simpler = simplify(small)
     assert not simpler.exhausted
     for event in brute_force.events(small):
@@ -45,17 +45,17 @@ def test_simplify_keeps_the_meaning(small: Node, large: Node):
 
 
 @given(filters(max_leaves=8, small=True))
-def test_no_leaf_of_a_simplified_filter_can_be_removed(node: Node):
+def test_no_leaf_of_a_simplified_filter_can_be_removed(node: Filter):
     simpler = simplify(node).filter
-    for path, part, _ in _parts(simpler):  # type: ignore[arg-type]
+    for path, part, _ in _parts(simpler):
         if isinstance(part, Predicate):
-            shorter = _without(simpler, path)  # type: ignore[arg-type]
+            shorter = _without(simpler, path)
             assert not equivalent(shorter, simpler), (str(simpler), str(part))
             assert equivalent(shorter, simpler).exhausted is False
 
 
 @given(filters(max_leaves=8, small=True))
-def test_a_simplified_filter_is_no_larger_and_stays_as_it_is(node: Node):
+def test_a_simplified_filter_is_no_larger_and_stays_as_it_is(node: Filter):
     simpler = simplify(node)
     assert len(list(simpler.filter.predicates())) <= len(list(node.predicates()))
     assert simplify(simpler.filter).filter == simpler.filter
@@ -107,14 +107,14 @@ def test_simplify_knows_the_schema():
 
 
 @given(filters(max_leaves=6), events())
-def test_normal_forms_keep_the_meaning(node: Node, event):
+def test_normal_forms_keep_the_meaning(node: Filter, event):
     for form in (to_dnf(node), to_cnf(node)):
         assert not form.exhausted
         assert form.filter.accepts(event) == node.accepts(event)
 
 
 @given(filters(max_leaves=6, small=True))
-def test_normal_forms_have_their_shape(node: Node):
+def test_normal_forms_have_their_shape(node: Filter):
     for form, outer, inner in ((to_dnf(node), Or, And), (to_cnf(node), And, Or)):
         top = form.filter.children if isinstance(form.filter, outer) else (form.filter,)
         for clause in top:
@@ -140,7 +140,7 @@ def test_a_conjunction_that_is_none_cannot_be_normalised():
 
 
 @given(predicates(small=True), predicates(small=True), predicates(small=True))
-def test_normalisation_keeps_the_meaning(first: Node, second: Node, third: Node):
+def test_normalisation_keeps_the_meaning(first: Filter, second: Filter, third: Filter):
     node = conjunction([first, second, third])
     normal = normalise_conjunction(node).filter
     assert equivalent(node, normal)

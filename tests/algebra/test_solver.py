@@ -17,12 +17,12 @@ from boolcast.filters.expressions import (
     Between,
     Comparison,
     Constant,
+    Filter,
     In,
     IsNull,
     Leaf,
     Like,
     Matches,
-    Node,
     Not,
     Operator,
     Or,
@@ -133,7 +133,7 @@ def like_expression(pattern: str, escape: str) -> Any:
     return z3.Concat(*parts) if len(parts) > 1 else parts[0]
 
 
-def formula(node: Node, *, wanted: bool = True) -> Any:
+def formula(node: Filter, *, wanted: bool = True) -> Any:
     """The filter is true (or, where not wanted, its own negation is)."""
     match node:
         case And(children) | Or(children):
@@ -151,7 +151,7 @@ def formula(node: Node, *, wanted: bool = True) -> Any:
             return z3.And(has_kind(node.attribute, kind), holds if wanted else z3.Not(holds))
 
 
-def is_satisfiable(claim: Any, *nodes: Node) -> bool | None:
+def is_satisfiable(claim: Any, *nodes: Filter) -> bool | None:
     solver = z3.Solver()
     solver.set("timeout", TIMEOUT_MS)
     for name in {name for node in nodes for name in node.attributes()}:
@@ -162,7 +162,7 @@ def is_satisfiable(claim: Any, *nodes: Node) -> bool | None:
     return None if answer == z3.unknown else answer == z3.sat
 
 
-def check(left: Node, right: Node) -> int:
+def check(left: Filter, right: Filter) -> int:
     """Compare all answers about a pair; how many of them the solver could give."""
     accepts_left, accepts_right = formula(left), formula(right)
     known = 0
@@ -180,7 +180,7 @@ def check(left: Node, right: Node) -> int:
 @pytest.mark.slow
 @given(FILTERS, FILTERS)
 @examples(500)
-def test_answers_agree_with_the_solver(left: Node, right: Node):
+def test_answers_agree_with_the_solver(left: Filter, right: Filter):
     check(left, right)
 
 

@@ -7,13 +7,13 @@ from importlib.metadata import version
 
 import pytest
 
-from boolcast.cli.progress import Progress
+from boolcast.cli.output.progress import Progress
 from boolcast.errors import UsageError
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 
 COMMANDS = (
     *("check", "explain", "match", "stream", "backtest", "simulate"),
-    *("demo", "index", "bench", "reproduce"),
+    *("index", "demo", "bench", "reproduce"),
 )
 # What takes long to import, or is for one command only.
 HEAVY = {"asyncio", "numba", "numpy", "pandas", "pyarrow", "pyspark", "re2", "rich"}
@@ -165,7 +165,7 @@ def test_progress_shows_on_a_terminal_of_its_own(
 ):
     errors, output = Terminal(error_terminal), Terminal(output_terminal)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("boolcast.cli.progress._PATIENCE_SECONDS", patience)
+    monkeypatch.setattr("boolcast.cli.output.progress._PATIENCE_SECONDS", patience)
     monkeypatch.setattr(sys, "stderr", errors)
     monkeypatch.setattr(sys, "stdout", output)
     with Progress("events.jsonl", 100) as progress:

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from boolcast.cli import bench_report
-from boolcast.cli.progress import steps
-from boolcast.cli.tables import number
-from boolcast.experiments.choices import EngineName, RivalName, WorkloadName
+from boolcast.cli.output.progress import steps
+from boolcast.cli.output.tables import number
+from boolcast.lab.benchmarks.choices import EngineName, RivalName, WorkloadName
+from boolcast.lab.benchmarks.match import report
 from tests.cli.running import run
 from tests.cli.test_application import HEAVY, IMPORTS
 
@@ -24,7 +24,7 @@ def _compiled():
 @pytest.fixture(autouse=True)
 def _quiet_machine(monkeypatch):
     """As if nobody else were at work here."""
-    monkeypatch.setattr(bench_report, "_NOTED_SLOWDOWN", float("inf"))
+    monkeypatch.setattr(report, "_NOTED_SLOWDOWN", float("inf"))
 
 
 @pytest.mark.parametrize("arguments", [["bench", "--help"], ["bench", "match", "--help"]])
@@ -66,7 +66,7 @@ def test_a_table_of_engines():
 
 
 def test_a_shared_processor_is_noted(monkeypatch):
-    monkeypatch.setattr(bench_report, "_NOTED_SLOWDOWN", 0.0)
+    monkeypatch.setattr(report, "_NOTED_SLOWDOWN", 0.0)
     arguments = ("bench", "match", *SMALL, "--engines", "access")
     result = run(*arguments)
     assert result.code == 0

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from boolcast.cli.engine_stop import STEPS, run_engines
-from boolcast.cli.tour import _AUCTION
 from boolcast.filters.parsing import parse
+from boolcast.lab.demo.engines import STEPS, run_engines
+from boolcast.lab.demo.tour import _AUCTION
 from boolcast.workloads import PRESETS, Auction
 from tests.cli.running import run
 

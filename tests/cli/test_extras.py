@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from boolcast.cli.extras import needing_spark
+from boolcast.cli.output.extras import needing_spark
 from tests.cli.running import run
 
 
@@ -12,7 +12,12 @@ from tests.cli.running import run
 def without_spark(monkeypatch):
     for name in list(sys.modules):
         if name.startswith(
-            ("pyspark", "boolcast.pipeline", "boolcast.experiments.spark", "boolcast.cli.spark")
+            (
+                "pyspark",
+                "boolcast.pipeline",
+                "boolcast.lab.benchmarks.spark",
+                "boolcast.cli.input.spark",
+            )
         ) or (name == "boolcast.cli.backtest_report"):
             monkeypatch.delitem(sys.modules, name)
             package, _, module = name.rpartition(".")

@@ -181,7 +181,7 @@ def test_a_filter_in_its_json_form_and_a_number_as_id(folder):
 
 
 def test_a_line_without_end_is_left_out(folder, monkeypatch):
-    monkeypatch.setattr("boolcast.cli.sources.LINE_LIMIT", 100)
+    monkeypatch.setattr("boolcast.cli.input.sources.LINE_LIMIT", 100)
     long = b'{"price": 1, "title": "' + b"x" * 1000 + b'"}'
     (folder / "e.jsonl").write_bytes(b"\n".join([b'{"price": 1}', long, b'{"price": 2}', long]))
     result = match()
@@ -195,7 +195,7 @@ def test_a_line_without_end_is_left_out(folder, monkeypatch):
 
 @pytest.mark.parametrize("size", [99, 100, 101, 102])
 def test_the_longest_line(folder, monkeypatch, size):
-    monkeypatch.setattr("boolcast.cli.sources.LINE_LIMIT", 100)
+    monkeypatch.setattr("boolcast.cli.input.sources.LINE_LIMIT", 100)
     line = b'{"price": 1, "title": "' + b"x" * (size - 25) + b'"}'
     assert len(line) == size
     (folder / "e.jsonl").write_bytes(line + b'\n{"price": 2}\n')

@@ -3,10 +3,10 @@
 import pyarrow.parquet as pq
 import pytest
 
-from boolcast.routing.broker import Broker
-from boolcast.routing.effects import Effect
-from boolcast.routing.neighbours import Neighbour
-from boolcast.routing.stimuli import ClientPublishes, ClientSubscribes, Stimulus
+from boolcast.routing.core.broker import Broker
+from boolcast.routing.core.neighbours import Neighbour
+from boolcast.routing.protocol.effects import Effect
+from boolcast.routing.protocol.stimuli import ClientPublishes, ClientSubscribes, Stimulus
 from tests.cli.running import run
 
 SMALL = ("simulate", "--workload", "groups", "--topology", "tree:2x2", "--faults", "none")

@@ -6,7 +6,7 @@ import textwrap
 import msgspec
 import pytest
 
-from boolcast.cli.stream_configuration import Configuration, as_text, read_configuration
+from boolcast.cli.input.stream_configuration import Configuration, as_text, read_configuration
 from tests.cli.running import run
 
 MINIMAL = {

@@ -18,11 +18,11 @@ from boolcast.filters.expressions import (
     Between,
     Comparison,
     Constant,
+    Filter,
     In,
     IsNull,
     Like,
     Matches,
-    Node,
     Not,
     Or,
     StringTest,
@@ -33,7 +33,7 @@ Truth = bool | None
 Comparable = tuple[str, object]
 
 
-def evaluate(node: Node, event: Mapping[str, object]) -> Truth:
+def evaluate(node: Filter, event: Mapping[str, object]) -> Truth:
     """True, false or unknown for a flat event of Python values."""
     match node:
         case And(children):

@@ -275,7 +275,7 @@ def test_the_worked_example_depends_on_its_parts(change):
 def test_many_filters(small, small_event, filter, event):
     pairs: list[tuple[Filter, dict[str, object]]] = [(small, small_event), (filter, event)]
     for node, on in pairs:
-        expected = evaluate(node, on)  # type: ignore[arg-type]
+        expected = evaluate(node, on)
         assert node.accepts(on) is (expected is True)
         assert canonical(node).accepts(on) is (expected is True)
         assert (~node).accepts(on) is (expected is False)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.filters.explanation import Explanation, explain
-from boolcast.filters.expressions import And, Constant, Node, Not, Or, Predicate
+from boolcast.filters.expressions import And, Constant, Filter, Not, Or, Predicate
 from boolcast.filters.parsing import parse
 from boolcast.model.values import Opaque, Timestamp
 from tests.filters.oracle import evaluate
@@ -16,10 +16,10 @@ from tests.strategies import events, filters
 OUTCOMES = {True: "true", False: "false", None: "unknown"}
 
 
-def pairs(node: Node, explanation: Explanation) -> Iterator[tuple[Node, Explanation]]:
+def pairs(node: Filter, explanation: Explanation) -> Iterator[tuple[Filter, Explanation]]:
     """Every node with its explanation."""
     yield node, explanation
-    children: tuple[Node, ...] = (
+    children: tuple[Filter, ...] = (
         node.children
         if isinstance(node, And | Or)
         else (node.child,)
@@ -40,7 +40,7 @@ def test_explanations_agree_with_the_evaluator(filter, event):
         assert part.outcome == OUTCOMES[evaluate(node, event)]
 
 
-def with_indifferent_leaves_replaced(node: Node, explanation: Explanation, draw) -> Node:
+def with_indifferent_leaves_replaced(node: Filter, explanation: Explanation, draw) -> Filter:
     match node:
         case And(children) | Or(children):
             return type(node)(
@@ -61,7 +61,7 @@ def test_only_deciding_predicates_matter(filter, event, data):
     assert other.accepts(event) is filter.accepts(event)
 
 
-def with_deciding_leaves_turned(node: Node, explanation: Explanation, wanted: bool) -> Node:
+def with_deciding_leaves_turned(node: Filter, explanation: Explanation, wanted: bool) -> Filter:
     """The tree with each deciding leaf replaced by what would have served the other outcome."""
     match node:
         case And(children) | Or(children):
@@ -85,7 +85,7 @@ def test_deciding_predicates_decide(filter, event):
     assert turned.accepts(event) is not accepted
 
 
-def polarities(node: Node, is_positive: bool = True) -> Iterator[tuple[Node, bool]]:
+def polarities(node: Filter, is_positive: bool = True) -> Iterator[tuple[Filter, bool]]:
     """Every node, and whether an even number of NOTs stands above it."""
     yield node, is_positive
     match node:

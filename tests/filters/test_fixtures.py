@@ -21,7 +21,7 @@ def test_printing(case: Case):
 
 @pytest.mark.parametrize("case", cases("negation.txt"))
 def test_negation_normal_form(case: Case):
-    assert str(to_nnf(parse(case.text))) == case.expected  # type: ignore[arg-type]
+    assert str(to_nnf(parse(case.text))) == case.expected
 
 
 @pytest.mark.parametrize("case", cases("errors.txt"))

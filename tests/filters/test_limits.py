@@ -8,7 +8,7 @@ from hypothesis import given
 
 from boolcast.errors import FilterLimitError
 from boolcast.filters import regexes
-from boolcast.filters.expressions import Comparison, Node, Not
+from boolcast.filters.expressions import Comparison, Filter, Not
 from boolcast.filters.limits import DEEPEST, Limits
 from boolcast.filters.parsing import parse
 from boolcast.filters.size_check import check_limits
@@ -88,7 +88,7 @@ def test_a_tree_passes_the_limits_that_its_text_passes(node):
 
 
 def test_a_tree_deeper_than_a_matcher_can_go_is_refused_whatever_the_limits():
-    node: Node = Comparison("a", "=", 1)
+    node: Filter = Comparison("a", "=", 1)
     for _ in range(DEEPEST):
         node = Not(node)
     check_limits(node, Limits(depth=10**6))

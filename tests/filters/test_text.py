@@ -12,7 +12,6 @@ from boolcast.filters.expressions import (
     Comparison,
     Filter,
     In,
-    Node,
     Not,
     Or,
     StringTest,
@@ -123,9 +122,9 @@ def test_what_has_no_text_cannot_be_made(make):
         make()
 
 
-def deepest(levels: int) -> Node:
+def deepest(levels: int) -> Filter:
     """A filter whose text nests as deep as told, and whose tree is about twice as deep."""
-    node: Node = And((NUMBER, FLAG))
+    node: Filter = And((NUMBER, FLAG))
     for _ in range(levels):
         node = And((NUMBER, Or((FLAG, node))))
     return node

@@ -16,10 +16,10 @@ from hypothesis.strategies import sampled_from
 
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.matching.access import Matcher
-from boolcast.matching.counting import CountingMatcher
-from boolcast.matching.mbd import MbdEngine
-from boolcast.matching.protocol import MATCHES, Engine, Events
+from boolcast.matching.counting.engine import CountingMatcher
+from boolcast.matching.diagrams.engine import MbdEngine
+from boolcast.matching.inputs.protocol import MATCHES, Engine, Events
+from boolcast.matching.matcher import Matcher
 from boolcast.matching.scan import ScanMatcher
 from boolcast.model.arrow import events_from_arrow
 from boolcast.model.events import Event

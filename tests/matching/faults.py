@@ -11,8 +11,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from boolcast.matching.snapshots import StoredSegment
-from boolcast.matching.store import Store
+from boolcast.matching.store.snapshots import StoredSegment
+from boolcast.matching.store.store import Store
 
 WRITES = ("put_if_absent", "delete")
 CALLS = ("get", "path", "list", *WRITES)

@@ -23,8 +23,8 @@ from hypothesis.strategies import SearchStrategy, sampled_from
 
 from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.expressions import Filter
-from boolcast.matching import access
-from boolcast.matching.protocol import Engine
+from boolcast.matching import matcher as matcher_module
+from boolcast.matching.inputs.protocol import Engine
 from tests.matching.conformance import (
     JSON_EVENTS,
     Matches,
@@ -60,10 +60,10 @@ class EngineMachine(RuleBasedStateMachine):
         self.store = MemoryStore()
         self.patches = ExitStack()
 
-    @initialize(limit=sampled_from([1, 2, 5, access.PENDING_LIMIT]))
+    @initialize(limit=sampled_from([1, 2, 5, matcher_module.PENDING_LIMIT]))
     def let_wait(self, limit: int) -> None:
         """With few additions waiting, there are many segments and merges of them."""
-        self.patches.enter_context(patch.object(access, "PENDING_LIMIT", limit))
+        self.patches.enter_context(patch.object(matcher_module, "PENDING_LIMIT", limit))
 
     def teardown(self) -> None:
         self.patches.close()

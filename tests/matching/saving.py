@@ -5,7 +5,7 @@ from functools import cache
 from typing import Final
 
 from boolcast.filters.parsing import parse
-from boolcast.matching.access import Matcher
+from boolcast.matching.matcher import Matcher
 
 OLD: Final = {f"s{number}": f"price < {number} and title = 't{number % 3}'" for number in range(9)}
 NEW: Final = {

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.algebra.cuts import after, before
+from boolcast.algebra.ordered_sets import after, before
 from boolcast.errors import StoreError, UsageError
-from boolcast.filters.expressions import Filter, Node
+from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.filters.patterns import LikePattern
-from boolcast.matching.access import PENDING_LIMIT, Matcher
-from boolcast.matching.kernels.access import fits_pattern, lies_in_list
-from boolcast.matching.live import LiveSegment
-from boolcast.matching.ranks import RankSpace
-from boolcast.matching.shapes import short_circuit, take_apart
+from boolcast.matching.matcher import PENDING_LIMIT, Matcher
+from boolcast.matching.segment.kernels.access import fits_pattern, lies_in_list
+from boolcast.matching.segment.live_segment import LiveSegment
+from boolcast.matching.values.ranks import RankSpace
+from boolcast.matching.values.shapes import short_circuit, take_apart
 from boolcast.model.conversions import value_from_python
 from boolcast.model.events import Event
 from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
@@ -65,7 +65,7 @@ def test_a_batch_finds_what_single_events_find(loaded):
 
 
 @given(st.lists(filters(max_leaves=5), max_size=8), st.lists(events(), max_size=4))
-def test_bulk_loading_of_any_filters(nodes: list[Node], members: list[dict[str, object]]):
+def test_bulk_loading_of_any_filters(nodes: list[Filter], members: list[dict[str, object]]):
     """Printed and loaded as texts, whatever is in them, beside the same ones added singly."""
     table = pa.table(
         {
@@ -327,7 +327,7 @@ class TestKernelTwins:
 
 
 @given(filters(max_leaves=6), events())
-def test_short_circuit_code_does_what_the_filter_does(node: Node, members: dict[str, object]):
+def test_short_circuit_code_does_what_the_filter_does(node: Filter, members: dict[str, object]):
     """Run in plain Python on the truth of each test; residuals by the evaluator."""
     event = Event.from_python(members)
     parts = take_apart(node)

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from boolcast.errors import UsageError
-from boolcast.matching.access import Matcher
+from boolcast.matching.matcher import Matcher
 
 TABLE = pa.table({"subscription": ["a", "b"], "filter": ["x = 1", "x = 2"]})
 OTHERS = ["{}", [{}], {"a": 1}, None, bytearray(b"{}"), pa.array([1])]

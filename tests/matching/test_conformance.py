@@ -10,7 +10,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from boolcast.errors import EventError, FilterError, UnknownSubscriptionError
 from boolcast.filters.parsing import parse
-from boolcast.matching.protocol import MATCHES, Engine
+from boolcast.matching.inputs.protocol import MATCHES, Engine
 from boolcast.model.arrow import events_from_arrow
 from boolcast.model.values import Timestamp
 from boolcast.workloads import PRESETS, Auction

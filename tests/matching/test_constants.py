@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.algebra.cuts import MISSING, STRING, after, before
-from boolcast.matching.access import Matcher
-from boolcast.matching.constants import AFTER, BEFORE, Numbers, Strings, buffers_of, stem_of
-from boolcast.matching.encoding import Columns
-from boolcast.matching.kernels.building import copy_runs, count_numbers, number_rows
-from boolcast.matching.kernels.ranking import compare, fill_table, find, hash_of, split
-from boolcast.matching.packing import pack, unpack
-from boolcast.matching.ranks import RankSpace
-from boolcast.matching.spaces import Spaces
+from boolcast.algebra.ordered_sets import MISSING, STRING, after, before
+from boolcast.matching.inputs.encoding import Columns
+from boolcast.matching.matcher import Matcher
+from boolcast.matching.store.array_packing import pack, unpack
+from boolcast.matching.values.constants import AFTER, BEFORE, Numbers, Strings, buffers_of, stem_of
+from boolcast.matching.values.kernels.building import copy_runs, count_numbers, number_rows
+from boolcast.matching.values.kernels.ranking import compare, fill_table, find, hash_of, split
+from boolcast.matching.values.rank_tables import Spaces
+from boolcast.matching.values.ranks import RankSpace
 
 # Prefixes of each other, NUL, lengths around a word of eight bytes, and characters whose UTF-16
 # order differs from that of code points.

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from boolcast.filters.canonical import canonical
 from boolcast.filters.parsing import parse
-from boolcast.matching.counting import CountingIndex, CountingMatcher
-from boolcast.matching.forests import Forest, minimum_count
-from boolcast.matching.register import BATCH_MATCHES, Subscriptions
-from boolcast.matching.selectivity_counters import SelectivityCounters
-from boolcast.matching.shapes import Inner
+from boolcast.matching.counting.engine import CountingIndex, CountingMatcher
+from boolcast.matching.counting.forests import Forest, minimum_count
+from boolcast.matching.counting.selectivity_counters import SelectivityCounters
+from boolcast.matching.inputs.register import BATCH_MATCHES, Subscriptions
+from boolcast.matching.values.shapes import Inner
 from boolcast.workloads import CLASSES
 from tests.matching.conformance import filled, matches_of
 from tests.strategies import events, filters
 
 
 def minimum_of(text: str) -> int:
-    return minimum_count(Forest().tree(parse(text)))  # type: ignore[arg-type]
+    return minimum_count(Forest().tree(parse(text)))
 
 
 @pytest.mark.parametrize(

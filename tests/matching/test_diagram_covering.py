@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from boolcast.algebra import covers
 from boolcast.algebra.domains import ALL_EVENTS
-from boolcast.filters.expressions import Filter, Leaf, Node, conjunction
+from boolcast.filters.expressions import Filter, Leaf, conjunction
 from boolcast.filters.parsing import parse
-from boolcast.matching.constraints import constraint_of
-from boolcast.matching.diagram_covering import Method
-from boolcast.matching.diagrams import Covering, Diagrams
-from boolcast.matching.implications import Way
+from boolcast.matching.diagrams.constraints import constraint_of
+from boolcast.matching.diagrams.covering import Method
+from boolcast.matching.diagrams.diagrams import Covering, Diagrams
+from boolcast.matching.diagrams.implications import Way
 from boolcast.model.schemas import Attribute, Schema
 from tests.examples import examples
 from tests.matching.test_diagrams import TAIL, diagrams_of
@@ -160,9 +160,7 @@ plain_predicates = [
     for name in SMALL_NAMES
     for rest in ("= 1", "= 2", "!= 1", "< 1", "<= 2", "> 0", "between 0 and 2", "is not null")
 ]
-conjunctions = st.lists(st.sampled_from(plain_predicates), min_size=1, max_size=4).map(
-    lambda parts: conjunction([part for part in parts if isinstance(part, Node)])
-)
+conjunctions = st.lists(st.sampled_from(plain_predicates), min_size=1, max_size=4).map(conjunction)
 
 
 @each_method
@@ -186,7 +184,7 @@ def test_exact_for_conjunctions(method, several, new):
 
 
 def grow(
-    several: list[Node], tables: list[Diagrams], ask: Callable[[Node], Covering], drop: Random
+    several: list[Filter], tables: list[Diagrams], ask: Callable[[Filter], Covering], drop: Random
 ):
     """Keep tables without redundancy, as a broker does, while filters come and some leave."""
     names: list[str] = []

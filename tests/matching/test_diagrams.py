@@ -9,18 +9,18 @@ from boolcast.errors import EventError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
-from boolcast.matching.diagram_nodes import Nodes
-from boolcast.matching.diagram_order import attribute_order, statistics_of
-from boolcast.matching.diagrams import Diagrams
-from boolcast.matching.event_sample import EventSample
-from boolcast.matching.mbd import MbdEngine
-from boolcast.matching.shapes import Inner
+from boolcast.matching.diagrams.diagrams import Diagrams
+from boolcast.matching.diagrams.engine import MbdEngine
+from boolcast.matching.diagrams.nodes import Nodes
+from boolcast.matching.diagrams.variable_order import attribute_order, statistics_of
+from boolcast.matching.inputs.event_sample import EventSample
+from boolcast.matching.values.shapes import Inner
 from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeUse, SubscriptionStatistics
-from boolcast.optimising.attribute_order import AttributeOrder
-from boolcast.optimising.merging_by_rules import MergingRules
+from boolcast.optimising.merging.attribute_order import AttributeOrder
+from boolcast.optimising.merging.by_rules import MergingRules
 from tests.matching.conformance import accepting
 from tests.pipeline.statistics_oracle import use_of
 from tests.strategies import SMALL_NAMES, events, filters

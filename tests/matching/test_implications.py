@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from boolcast.algebra.domains import ALL_EVENTS
 from boolcast.filters.expressions import Leaf
 from boolcast.filters.parsing import parse
-from boolcast.matching import implications
-from boolcast.matching.constraints import Constraint, constraint_of
-from boolcast.matching.implications import WAYS, DependencyCache, Way
+from boolcast.matching.diagrams import implications
+from boolcast.matching.diagrams.constraints import Constraint, constraint_of
+from boolcast.matching.diagrams.implications import WAYS, DependencyCache, Way
 from tests.strategies import predicates
 
 

@@ -17,13 +17,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 FIRST_MATCH = """
 import sys
 from boolcast import Matcher
-from boolcast.matching.kernels import compiling
+from boolcast.matching.values.kernels import compiling
 compiling.PATIENCE_S = float(sys.argv[1])
 matcher = Matcher()
 matcher.add("s", "a = 1 and b like 'x%'")
 matcher.merge()
 assert matcher.match({"a": 1, "b": "xy"}) == ["s"]
-from boolcast.matching.kernels.access import match_event
+from boolcast.matching.segment.kernels.access import match_event
 stats = match_event.stats
 print(stats.cache_path, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()), sep="\\n")
 """

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.matching.forests import jump_code
-from boolcast.matching.kernels.counting import (
+from boolcast.matching.counting.forests import jump_code
+from boolcast.matching.counting.kernels.counting import (
     Associations,
     Encoded,
     Indexes,
@@ -18,7 +18,7 @@ from boolcast.matching.kernels.counting import (
     Trees,
     match_events,
 )
-from boolcast.matching.shapes import Inner
+from boolcast.matching.values.shapes import Inner
 
 RANKS = 8
 LEVELS = 3

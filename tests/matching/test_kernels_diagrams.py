@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 
 from boolcast.filters.expressions import Filter, conjunction, disjunction
 from boolcast.filters.parsing import parse
-from boolcast.matching import diagram_matching
-from boolcast.matching.diagram_nodes import Nodes, Tree
-from boolcast.matching.diagram_questions import Question
-from boolcast.matching.diagrams import Diagrams
-from boolcast.matching.kernels.diagram_cuts import MOST_IN_CUT, Cuts, choose_cuts
-from boolcast.matching.kernels.diagram_matching import mark_needed, weigh
-from boolcast.matching.kernels.diagrams import FREE, LIVE, USED
-from boolcast.matching.ranks import RankSpace
-from boolcast.matching.selectivity import Selectivity
-from boolcast.matching.shapes import Inner
+from boolcast.matching.diagrams import matching
+from boolcast.matching.diagrams.diagrams import Diagrams
+from boolcast.matching.diagrams.kernels.cuts import MOST_IN_CUT, Cuts, choose_cuts
+from boolcast.matching.diagrams.kernels.matching import mark_needed, weigh
+from boolcast.matching.diagrams.kernels.nodes import FREE, LIVE, USED
+from boolcast.matching.diagrams.nodes import Nodes, Tree
+from boolcast.matching.diagrams.questions import Question
+from boolcast.matching.values.ranks import RankSpace
+from boolcast.matching.values.selectivity import Selectivity
+from boolcast.matching.values.shapes import Inner
 from boolcast.model.events import Event
 
 COUNT = 6
@@ -147,7 +147,7 @@ def filter_of(tree: Tree) -> Filter:
     if isinstance(tree, int):
         return parse(f"v{tree} = true")
     parts = [filter_of(child) for child in tree.children]
-    return (conjunction if tree.is_and else disjunction)(parts)  # type: ignore[arg-type]
+    return (conjunction if tree.is_and else disjunction)(parts)
 
 
 def diagrams_of(trees: list[Tree], order) -> Diagrams:
@@ -237,7 +237,7 @@ SHARES = st.lists(
 def test_outputs_that_are_true(longer, order, trees, shares):
     """match_events and holds, whatever is taken for rare, with few cuts and with nothing else."""
     diagrams = diagrams_of(trees, order)
-    with patch.object(diagram_matching, "_LONGER", longer):
+    with patch.object(matching, "_LONGER", longer):
         index, names = diagrams.index(Chosen(shares))
     for values in ASSIGNMENTS:
         event = Event({f"v{number}": value for number, value in enumerate(values)})

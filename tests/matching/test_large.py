@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.matching.access import Matcher
+from boolcast.matching.matcher import Matcher
 from boolcast.model.arrow import events_from_arrow
 from boolcast.model.events import Event
 from boolcast.workloads import PRESETS, Auction, Diverse, Workload

@@ -15,14 +15,14 @@ from boolcast.errors import FilterError, SubscriptionIdError, UsageError
 from boolcast.filters.expressions import AttributeComparison
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
-from boolcast.matching import bulk
-from boolcast.matching.access import Matcher
-from boolcast.matching.bulk import Loader
-from boolcast.matching.encoding import encode_event
-from boolcast.matching.forms import split
-from boolcast.matching.rows import rows_of
-from boolcast.matching.searching import search
-from boolcast.matching.strings import StringColumn
+from boolcast.matching.inputs.encoding import encode_event
+from boolcast.matching.matcher import Matcher
+from boolcast.matching.segment import bulk_load
+from boolcast.matching.segment.bulk_load import Loader
+from boolcast.matching.segment.kernel_runner import search
+from boolcast.matching.segment.literal_templates import split
+from boolcast.matching.segment.strings import StringColumn
+from boolcast.matching.segment.subscription_rows import rows_of
 from boolcast.model.events import Event
 from tests.matching.conformance import ENGINES, accepting
 
@@ -91,11 +91,11 @@ def texts_of(template: str) -> list[str]:
     return texts[:: 1 + len(texts) // 400]
 
 
-@pytest.mark.parametrize("characters", [60, bulk._FORM_CHARACTERS])
+@pytest.mark.parametrize("characters", [60, bulk_load._FORM_CHARACTERS])
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_texts_read_by_their_literals_mean_what_the_parser_reads(template, characters, monkeypatch):
     """Literals may change the shape of a filter, make it false, or be an error."""
-    monkeypatch.setattr(bulk, "_FORM_CHARACTERS", characters)
+    monkeypatch.setattr(bulk_load, "_FORM_CHARACTERS", characters)
     check(texts_of(template))
 
 
@@ -152,7 +152,7 @@ def test_only_the_first_texts_of_a_form_are_parsed(monkeypatch):
         parsed.append(text)
         return parse(text, **rest)
 
-    monkeypatch.setattr(bulk, "parse", parse_and_count)
+    monkeypatch.setattr(bulk_load, "parse", parse_and_count)
     texts = [
         f"a in ({n}, {n + 1}) and t > timestamp '2026-01-01T00:00:{n % 60:02}Z' and f = true "
         f"and not starts_with(b, 'x{n}') and c like '%!_{n}%' escape '!' "
@@ -174,7 +174,7 @@ def test_only_the_first_texts_of_a_form_are_parsed(monkeypatch):
 
 
 def test_forms_are_forgotten_before_they_are_too_many(monkeypatch):
-    monkeypatch.setattr(bulk, "_FORM_CHARACTERS", 1_000)
+    monkeypatch.setattr(bulk_load, "_FORM_CHARACTERS", 1_000)
     loader = Loader(Limits())
     loader.take(rows_of(table_of([f"a{n // 2} = {n}" for n in range(900)])))
     assert len(loader._forms) < 150

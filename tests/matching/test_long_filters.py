@@ -4,22 +4,22 @@ import pyarrow as pa
 import pytest
 
 from boolcast.errors import FilterLimitError
-from boolcast.filters.expressions import And, Comparison, Matches, Node, Or
+from boolcast.filters.expressions import And, Comparison, Filter, Matches, Or
 from boolcast.filters.limits import DEEPEST, Limits
-from boolcast.matching.access import Matcher
-from boolcast.matching.counting import CountingMatcher
+from boolcast.matching.counting.engine import CountingMatcher
+from boolcast.matching.matcher import Matcher
 from boolcast.matching.scan import ScanMatcher
-from boolcast.matching.shapes import LONGEST
+from boolcast.matching.values.shapes import LONGEST
 
 RAISED = Limits(text=10**8, depth=10**6, predicates=10**6)
 
 
-def alternatives(count: int) -> Node:
+def alternatives(count: int) -> Filter:
     return Or(tuple(Comparison("a", "=", number) for number in range(count)))
 
 
-def nested(levels: int) -> Node:
-    node: Node = Matches("s", "x")
+def nested(levels: int) -> Filter:
+    node: Filter = Matches("s", "x")
     for level in range(levels):
         other = Comparison(f"a{level % 7}", "=", 1)
         node = Or((node, other)) if level % 2 else And((node, other))

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from boolcast.algebra import cuts, overlaps
+from boolcast.algebra import ordered_sets, overlaps
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.expressions import And, Comparison, Constant, Filter, Leaf, Node, Or
+from boolcast.filters.expressions import And, Comparison, Constant, Filter, Leaf, Or
 from boolcast.filters.negation import to_nnf
 from boolcast.filters.parsing import parse
-from boolcast.matching import overlapping
-from boolcast.matching.overlapping import OverlapIndex
-from boolcast.matching.violations import Sets, violating_sets
+from boolcast.matching.relations import overlap_index
+from boolcast.matching.relations.overlap_index import OverlapIndex
+from boolcast.matching.relations.violations import Sets, violating_sets
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.workloads import Auction
 from boolcast.workloads.parameters import PRESETS
@@ -40,9 +40,9 @@ def index_of(*texts: str, schema: Schema | None = None) -> OverlapIndex:
     return made
 
 
-def node_of(text: str) -> Node:
+def node_of(text: str) -> Filter:
     node = parse(text)
-    assert isinstance(node, Node)
+    assert isinstance(node, Filter)
     return node
 
 
@@ -206,10 +206,12 @@ def test_many_occurrences_do_not_lose_a_candidate():
 def excludes(left: Leaf, right: Leaf) -> bool:
     """P3-B2; patterns are taken by what order says of them."""
     one, other = meaning(left), meaning(right)
-    return one.variable == other.variable and not cuts.intersect(one.inside.cuts, other.inside.cuts)
+    return one.variable == other.variable and not ordered_sets.intersect(
+        one.inside.cuts, other.inside.cuts
+    )
 
 
-def ways(node: Node, others: list[Leaf]) -> list[set[Leaf]]:
+def ways(node: Filter, others: list[Leaf]) -> list[set[Leaf]]:
     """P3-B3: for each way to satisfy the tree, the predicates on the other side it excludes."""
     match node:
         case Constant(value):
@@ -225,7 +227,7 @@ def ways(node: Node, others: list[Leaf]) -> list[set[Leaf]]:
             return [{other for other in others if excludes(node, other)}]
 
 
-def holds_without(node: Node, violated: set[Leaf]) -> bool:
+def holds_without(node: Filter, violated: set[Leaf]) -> bool:
     """P3-B4, step 3."""
     match node:
         case Constant(value):
@@ -240,7 +242,7 @@ def holds_without(node: Node, violated: set[Leaf]) -> bool:
 
 
 def twin(registered: Filter, asked: Filter) -> bool:
-    here, there = to_nnf(registered), to_nnf(asked)  # type: ignore[arg-type]
+    here, there = to_nnf(registered), to_nnf(asked)
     leaves: list[Leaf] = list(here.predicates())  # type: ignore[arg-type]
     return any(holds_without(here, way) for way in ways(there, leaves))
 
@@ -309,10 +311,10 @@ class Changes(RuleBasedStateMachine):
         self.names = 0
         self.asked: Filter = parse("true")
         # So that sorting anew and compacting happen all the time.
-        self.few, overlapping._FEW = overlapping._FEW, 2  # type: ignore[misc]
+        self.few, overlap_index._FEW = overlap_index._FEW, 2  # type: ignore[misc]
 
     def teardown(self) -> None:
-        overlapping._FEW = self.few  # type: ignore[misc]
+        overlap_index._FEW = self.few  # type: ignore[misc]
 
     @rule(filter=filters(small=True, max_leaves=5))
     def add(self, filter: Filter) -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from boolcast.errors import UnknownSubscriptionError
-from boolcast.matching.access import Matcher
-from boolcast.matching.sequences import Sequences
+from boolcast.matching.id_table import Sequences
+from boolcast.matching.matcher import Matcher
 
 
 def test_a_state_keeps_its_additions_while_others_join_its_list():

@@ -15,18 +15,18 @@ from types import FrameType
 import pytest
 
 from boolcast.errors import StoreError, UsageError
-from boolcast.matching import access
-from boolcast.matching.access import Matcher
-from boolcast.matching.live import LiveSegment
-from boolcast.matching.snapshots import StoredSegment, versions
-from boolcast.matching.store import FolderStore
-from boolcast.matching.stored import to_stored
+from boolcast.matching import matcher as matcher_module
+from boolcast.matching.matcher import Matcher
+from boolcast.matching.segment.live_segment import LiveSegment
+from boolcast.matching.store.segment_codec import to_stored
+from boolcast.matching.store.snapshots import StoredSegment, versions
+from boolcast.matching.store.store import FolderStore
 from tests.matching.faults import POINTS, FaultyStore, MemoryStore, no_space
 from tests.matching.saving import NEW, OLD, STARTS, answers, changed, expected, filled
 from tests.matching.versions import rest_is_collected
 from tests.matching.victims import run
 
-ENGINE = str(Path(access.__file__).parent)
+ENGINE = str(Path(matcher_module.__file__).parent)
 
 
 def test_old_and_new_can_be_told_apart():
@@ -44,7 +44,7 @@ def test_what_is_removed_during_a_save_is_saved(store, monkeypatch):
         matcher.remove("a")
         return make(live)
 
-    monkeypatch.setattr(access, "to_stored", remove_and_make)
+    monkeypatch.setattr(matcher_module, "to_stored", remove_and_make)
     matcher.save(store)
     assert matcher.match({"x": 1}) == ["b"]
     assert sorted(Matcher.load(store).match({"x": 1})) == ["a", "b"]
@@ -248,7 +248,7 @@ def test_a_save_whose_merge_fails_saves_nothing(tmp_path, monkeypatch):
 
 
 def test_a_background_merge_that_fails_is_told_and_tried_again(monkeypatch):
-    monkeypatch.setattr(access, "PENDING_LIMIT", 1)
+    monkeypatch.setattr(matcher_module, "PENDING_LIMIT", 1)
     told: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", told.append)
     merged = LiveSegment.merged
@@ -273,7 +273,7 @@ def test_a_background_merge_that_fails_is_told_and_tried_again(monkeypatch):
 
 
 def test_where_no_thread_is_to_be_had_nothing_is_merged_until_asked(monkeypatch):
-    monkeypatch.setattr(access, "PENDING_LIMIT", 1)
+    monkeypatch.setattr(matcher_module, "PENDING_LIMIT", 1)
 
     def fail(self):
         raise RuntimeError("can't start new thread")

@@ -9,8 +9,8 @@ import pytest
 
 from boolcast.errors import UsageError
 from boolcast.filters.parsing import parse
-from boolcast.matching.numbering import numbered_events
-from boolcast.matching.register import BATCH_MATCHES, Subscriptions
+from boolcast.matching.inputs.event_rows import numbered_events
+from boolcast.matching.inputs.register import BATCH_MATCHES, Subscriptions
 from boolcast.matching.scan import ScanMatcher
 
 

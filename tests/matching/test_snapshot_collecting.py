@@ -5,9 +5,9 @@ from unittest.mock import patch
 import pytest
 
 from boolcast.errors import StoreError
-from boolcast.matching import snapshots
-from boolcast.matching.snapshots import collect, load, publish, versions
-from boolcast.matching.store import FolderStore
+from boolcast.matching.store import snapshots
+from boolcast.matching.store.snapshots import collect, load, publish, versions
+from boolcast.matching.store.store import FolderStore
 from tests.matching.faults import NEW, OLD, MemoryStore, segment
 from tests.matching.versions import assert_holds
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.errors import StoreError
-from boolcast.matching import snapshots
-from boolcast.matching.snapshots import StoredSegment, collect, load, publish
-from boolcast.matching.store import FolderStore
+from boolcast.matching.store import snapshots
+from boolcast.matching.store.snapshots import StoredSegment, collect, load, publish
+from boolcast.matching.store.store import FolderStore
 from tests.matching.faults import NEW, OLD, FaultyStore, MemoryStore, no_space
 from tests.matching.versions import assert_holds
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from boolcast.errors import StoreError
-from boolcast.matching.snapshots import load, publish, versions
-from boolcast.matching.store import FolderStore, Store
+from boolcast.matching.store.snapshots import load, publish, versions
+from boolcast.matching.store.store import FolderStore, Store
 from tests.matching.faults import NEW, OLD, POINTS, FaultyStore, no_space
 from tests.matching.versions import assert_holds, rest_is_collected
 from tests.matching.victims import run

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.matching.snapshots import Snapshot, StoredSegment, collect, load, publish, versions
-from boolcast.matching.store import FolderStore, Store
+from boolcast.matching.store.snapshots import (
+    Snapshot,
+    StoredSegment,
+    collect,
+    load,
+    publish,
+    versions,
+)
+from boolcast.matching.store.store import FolderStore, Store
 from tests.matching.faults import (
     CALLS,
     LINKING,

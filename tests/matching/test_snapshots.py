@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.matching.snapshots import (
+from boolcast.matching.store.snapshots import (
     StoredSegment,
     collect,
     load,
@@ -18,7 +18,7 @@ from boolcast.matching.snapshots import (
     unpack_strings,
     versions,
 )
-from boolcast.matching.store import FolderStore
+from boolcast.matching.store.store import FolderStore
 from tests.matching.faults import NEW, OLD
 from tests.matching.versions import assert_holds
 

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from boolcast.errors import StoreError
-from boolcast.matching.store import FolderStore
+from boolcast.matching.store.store import FolderStore
 from tests.matching.faults import (
     BEFORE,
     LINKING,

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.matching.counting import CountingMatcher
-from boolcast.matching.inputs import chunks
-from boolcast.matching.live import Entry, LiveSegment
-from boolcast.matching.protocol import Events
-from boolcast.matching.selectivity import Selectivity
-from boolcast.matching.tallies import Tally
+from boolcast.matching.counting.engine import CountingMatcher
+from boolcast.matching.inputs.chunks import chunks
+from boolcast.matching.inputs.protocol import Events
+from boolcast.matching.predicate_counts import Tally
+from boolcast.matching.segment.live_segment import Entry, LiveSegment
+from boolcast.matching.values.selectivity import Selectivity
 from boolcast.model.arrow import events_from_arrow
 from boolcast.workloads import Auction
 from tests.matching.conformance import json_lines, numbered_lines, tables

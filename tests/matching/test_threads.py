@@ -13,10 +13,11 @@ import pytest
 
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.matching import access, searching
-from boolcast.matching.access import Matcher
-from boolcast.matching.bulk import Loader
-from boolcast.matching.live import Entry, LiveSegment, Scratch
+from boolcast.matching import matcher as matcher_module
+from boolcast.matching.matcher import Matcher
+from boolcast.matching.segment import kernel_runner
+from boolcast.matching.segment.bulk_load import Loader
+from boolcast.matching.segment.live_segment import Entry, LiveSegment, Scratch
 from tests.matching.faults import MemoryStore
 
 EVENTS: Final = pa.table({"a": [0, 0, 1, 2], "b": [0, 3, 5, 8]})
@@ -41,7 +42,7 @@ Ask = Callable[[Matcher], Read]
 @pytest.fixture(autouse=True)
 def _restless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Threads change every few instructions, and segments are small."""
-    monkeypatch.setattr(access, "PENDING_LIMIT", 8)
+    monkeypatch.setattr(matcher_module, "PENDING_LIMIT", 8)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -194,7 +195,7 @@ def test_what_is_replaced_is_never_missing(monkeypatch, is_in_segment):
         seen.append(matcher.match(ROWS[0]))
         return Entry(*parts)
 
-    monkeypatch.setattr(access, "Entry", look_and_make)
+    monkeypatch.setattr(matcher_module, "Entry", look_and_make)
     matcher.add("s", "a < 2")
     assert seen == [["s"]]
     assert matcher.match(ROWS[0]) == ["s"]
@@ -202,7 +203,7 @@ def test_what_is_replaced_is_never_missing(monkeypatch, is_in_segment):
 
 def test_each_thread_that_reads_on_has_working_memory_of_its_own(monkeypatch):
     """Two readers begun in one thread and read on in two would share it, and lose matches."""
-    monkeypatch.setattr(searching, "_ROWS", 2)
+    monkeypatch.setattr(kernel_runner, "_ROWS", 2)
     matcher = Matcher()
     matcher.add_many(pa.table({"subscription": ["s", "t"], "filter": ["a = 0 or b = 0"] * 2}))
     used: list[object] = []

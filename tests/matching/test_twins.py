@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from boolcast import parse
 from boolcast.filters.limits import DEFAULT_LIMITS
-from boolcast.matching.access import Matcher
-from boolcast.matching.twins import are_equal
+from boolcast.matching.matcher import Matcher
+from boolcast.matching.segment.deduplication import are_equal
 
 SPELLINGS = {
     "a": "price < 10 and title = 'x'",

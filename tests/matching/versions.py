@@ -1,8 +1,8 @@
 """What the tests of snapshots ask of a store and its versions."""
 
-from boolcast.matching import snapshots
-from boolcast.matching.snapshots import Snapshot, StoredSegment, collect, versions
-from boolcast.matching.store import Store
+from boolcast.matching.store import snapshots
+from boolcast.matching.store.snapshots import Snapshot, StoredSegment, collect, versions
+from boolcast.matching.store.store import Store
 
 
 def assert_holds(snapshot: Snapshot, segments: list[StoredSegment], metadata: bytes = b"") -> None:

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from signal import SIGKILL
 
-from boolcast.matching.snapshots import collect, load, publish
-from boolcast.matching.store import FolderStore
+from boolcast.matching.store.snapshots import collect, load, publish
+from boolcast.matching.store.store import FolderStore
 from tests.matching.faults import (
     AFTER,
     BEFORE,

@@ -10,8 +10,8 @@ from boolcast.filters.canonical import canonical
 from boolcast.filters.expressions import Filter, Leaf
 from boolcast.filters.parsing import parse
 from boolcast.model.statistics import Statistics
-from boolcast.optimising.selectivities import Selectivities
-from boolcast.optimising.trees import Tree, best_pruning, prepared, pruned
+from boolcast.optimising.pruning.trees import Tree, best_pruning, prepared, pruned
+from boolcast.optimising.statistics.selectivities import Selectivities
 
 EVENTS: Final = 1_000_000
 

@@ -12,18 +12,18 @@ from boolcast.algebra import covers
 from boolcast.errors import PruningTargetError, UnknownAdvertisementError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.matching.counting import CountingMatcher
-from boolcast.matching.overlapping import OverlapIndex
+from boolcast.matching.counting.engine import CountingMatcher
+from boolcast.matching.relations.overlap_index import OverlapIndex
 from boolcast.model.identifiers import AdvertisementId, SubscriptionId
 from boolcast.model.statistics import Statistics
-from boolcast.optimising.advertisement_queue import AdvertisementQueue
-from boolcast.optimising.changes import StillBest
-from boolcast.optimising.estimates import Estimate
-from boolcast.optimising.ranks import RANKS, Ranks, both, degradation, either
-from boolcast.optimising.selectivities import Selectivities
-from boolcast.optimising.selectivity_queue import SelectivityQueue
-from boolcast.optimising.stopping import MemoryTarget, Operations, RankBudget
-from boolcast.optimising.trees import Tree, prepared, pruned, prunings
+from boolcast.optimising.pruning.advertisement_queue import AdvertisementQueue
+from boolcast.optimising.pruning.changes import StillBest
+from boolcast.optimising.pruning.overlap_ranks import RANKS, Ranks, both, degradation, either
+from boolcast.optimising.pruning.stopping import MemoryTarget, Operations, RankBudget
+from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
+from boolcast.optimising.pruning.trees import Tree, prepared, pruned, prunings
+from boolcast.optimising.statistics.estimates import Estimate
+from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.workloads import Auction
 from boolcast.workloads.parameters import AuctionParameters
 from tests.examples import examples

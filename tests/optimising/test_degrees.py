@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.algebra import cuts as ordered
+from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.expressions import And, Comparison, Node, conjunction, disjunction
+from boolcast.filters.expressions import And, Comparison, Filter, conjunction, disjunction
 from boolcast.filters.parsing import parse
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
 from boolcast.model.values import Kind
-from boolcast.optimising.chances import Listed, Measured, Range, Uniform
-from boolcast.optimising.degrees import Advertised, AllEvents, Degree, degree_of
-from boolcast.optimising.selectivities import Selectivities
+from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, Degree, degree_of
+from boolcast.optimising.statistics.probabilities import Listed, Measured, Range, Uniform
+from boolcast.optimising.statistics.selectivities import Selectivities
 from tests.optimising.histories import known, read
 
 PRICES = Uniform({"price": Range(0, 200)})
@@ -81,7 +81,7 @@ ADVERTISEMENTS = st.one_of(
     st.none() | st.lists(ADVERTISEMENTS, max_size=4),
 )
 def test_degrees_are_what_counting_says(
-    merger: Node, others: list[Node], advertisements: list[Node] | None
+    merger: Filter, others: list[Filter], advertisements: list[Filter] | None
 ):
     """Definitions 1 and 2, over all events there are."""
     counting = EVENTS

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.optimising.estimates import SHARES, Estimate
+from boolcast.optimising.statistics.estimates import SHARES, Estimate
 from tests.optimising.histories import S1, S1_SHARES, known, tree
 
 of_and, of_or = partial(SHARES.joined, True), partial(SHARES.joined, False)

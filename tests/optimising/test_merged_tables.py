@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.algebra import covers
-from boolcast.filters.expressions import Comparison, Filter, Node, conjunction
+from boolcast.filters.expressions import Comparison, Filter, conjunction
 from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.attribute_order import AttributeOrder
-from boolcast.optimising.chances import Uniform
-from boolcast.optimising.degrees import Advertised, AllEvents, Audience
-from boolcast.optimising.merged_tables import CoveringByRemainder, TableLeft, table_left
-from boolcast.optimising.merging_by_rules import MergingRules, Threshold
+from boolcast.optimising.merging.attribute_order import AttributeOrder
+from boolcast.optimising.merging.by_rules import MergingRules, Threshold
+from boolcast.optimising.merging.merged_tables import CoveringByRemainder, TableLeft, table_left
+from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, Audience
+from boolcast.optimising.statistics.probabilities import Uniform
 from boolcast.workloads.pairs import ATTRIBUTES, PairParameters, Pairs
 from tests.strategies import filters
 
@@ -65,7 +65,7 @@ CONJUNCTIONS = st.lists(LEAVES, min_size=1, max_size=3).map(conjunction)
 @given(
     st.lists(st.one_of(CONJUNCTIONS, CONJUNCTIONS, filters(small=True, max_leaves=3)), max_size=12)
 )
-def test_what_goes_is_covered_by_what_stays(several: list[Node]):
+def test_what_goes_is_covered_by_what_stays(several: list[Filter]):
     """Law 3 for this covering, by the algebra."""
     entries = named(list(several))
     kept = COVERING(entries)

@@ -12,7 +12,7 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.mergers import Exchange, Merger, Mergers, merged
+from boolcast.optimising.merging.mergers import Exchange, Merger, Mergers, merged
 from tests.optimising.histories import known, shares_for
 from tests.strategies import events, filters
 

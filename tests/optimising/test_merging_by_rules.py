@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.algebra import covers, equivalent
-from boolcast.filters.expressions import Comparison, Filter, IsNull, Node, conjunction, disjunction
+from boolcast.filters.expressions import Comparison, Filter, IsNull, conjunction, disjunction
 from boolcast.filters.parsing import parse
-from boolcast.matching.diagrams import Diagrams
+from boolcast.matching.diagrams.diagrams import Diagrams
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
-from boolcast.optimising.attribute_order import AttributeOrder
-from boolcast.optimising.chances import Measured, Range, Uniform
-from boolcast.optimising.degrees import Advertised, AllEvents, degree_of
-from boolcast.optimising.merging_by_rules import Merged, MergingRules, Threshold
-from boolcast.optimising.merging_groups import split
+from boolcast.optimising.merging.attribute_order import AttributeOrder
+from boolcast.optimising.merging.by_rules import Merged, MergingRules, Threshold
+from boolcast.optimising.merging.groups import split
+from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, degree_of
+from boolcast.optimising.statistics.probabilities import Measured, Range, Uniform
 from tests.optimising.histories import known, read
 from tests.strategies import events, predicates, values
 
@@ -248,10 +248,10 @@ SCHEMAS = st.sampled_from(
     st.lists(events(small=True), max_size=6),
 )
 def test_mergers_cover_and_keep_to_the_threshold(
-    filters: list[Node],
+    filters: list[Filter],
     share: float | None,
     drops: int,
-    advertisements: list[Node] | None,
+    advertisements: list[Filter] | None,
     schema: Schema | None,
     several: list[dict[str, object]],
 ):
@@ -272,7 +272,7 @@ def test_mergers_cover_and_keep_to_the_threshold(
         for each in constituents:
             assert covers(merged.filter, each), (str(merged.filter), str(each))
             assert all(merged.filter.accepts(e) or not each.accepts(e) for e in several)
-        union = disjunction(constituents)  # type: ignore[arg-type]
+        union = disjunction(constituents)
         if threshold is None:
             assert equivalent(merged.filter, union, schema=schema)
         else:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from boolcast.algebra import covers, equivalent
 from boolcast.filters.expressions import Comparison, IsNull, Or
 from boolcast.model.schemas import Attribute, Schema
-from boolcast.optimising.merging_rules import Joined, Knowledge, joined
+from boolcast.optimising.merging.rules import Joined, Knowledge, joined
 from tests.optimising.histories import read
 from tests.strategies import events, predicates, values
 

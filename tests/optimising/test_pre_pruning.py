@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from boolcast.algebra import covers
 from boolcast.filters.parsing import parse
-from boolcast.optimising.pre_pruning import pre_prune
-from boolcast.optimising.trees import Tree, prepared
+from boolcast.optimising.pruning.pre_pruning import pre_prune
+from boolcast.optimising.pruning.trees import Tree, prepared
 from tests.optimising.histories import S1, S1_SHARES, known, shares_for
 from tests.strategies import filters
 

@@ -8,14 +8,14 @@ from boolcast.algebra import covers
 from boolcast.errors import ReplacementTargetError
 from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.replacement import ReplacementRun, replace_predicates
-from boolcast.optimising.stopping import (
+from boolcast.optimising.pruning.replacement import ReplacementRun, replace_predicates
+from boolcast.optimising.pruning.stopping import (
     FalsePositiveBudget,
     MemoryTarget,
     Operations,
     StoppingRule,
 )
-from boolcast.optimising.trees import prepared
+from boolcast.optimising.pruning.trees import prepared
 from tests.optimising.histories import known, shares_for
 from tests.strategies import events, filters
 

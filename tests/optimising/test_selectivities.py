@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from boolcast.errors import StatisticsError
 from boolcast.filters.expressions import Comparison
 from boolcast.filters.parsing import parse
-from boolcast.matching.counting import CountingMatcher
+from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.model.events import Event
 from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
 from boolcast.model.values import Kind
-from boolcast.optimising.selectivities import UNKNOWN_SHARE, Selectivities
-from boolcast.optimising.trees import best_pruning
+from boolcast.optimising.pruning.trees import best_pruning
+from boolcast.optimising.statistics.selectivities import UNKNOWN_SHARE, Selectivities
 from boolcast.workloads import Auction
 from tests.optimising.histories import EVENTS, known, read, tree
 from tests.pipeline.statistics_oracle import statistics_of
@@ -29,7 +29,7 @@ def test_a_counted_predicate_has_its_share():
 
 def test_not_more_than_so_many_predicates_are_remembered(monkeypatch):
     """A broker's predicates come and go, and it keeps given statistics for as long as it runs."""
-    monkeypatch.setattr("boolcast.optimising.selectivities.REMEMBERED", 10)
+    monkeypatch.setattr("boolcast.optimising.statistics.selectivities.REMEMBERED", 10)
     history = Statistics(events=100, predicates={f"x < {each}": each for each in range(40)})
     learnt = Selectivities(history)
     leaves = [Comparison("x", "<", each) for each in range(1, 40)]

@@ -13,10 +13,14 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.statistics import Statistics
-from boolcast.optimising.changes import CHANGES, ChangePolicy, Regardless, StillBest, Tolerant
-from boolcast.optimising.selectivities import Selectivities
-from boolcast.optimising.selectivity_queue import SelectivityQueue
-from boolcast.optimising.stopping import (
+from boolcast.optimising.pruning.changes import (
+    CHANGES,
+    ChangePolicy,
+    Regardless,
+    StillBest,
+    Tolerant,
+)
+from boolcast.optimising.pruning.stopping import (
     FalsePositiveBudget,
     MemoryTarget,
     Operations,
@@ -24,7 +28,9 @@ from boolcast.optimising.stopping import (
     StoppingRule,
     cut_off,
 )
-from boolcast.optimising.trees import Tree, prepared
+from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
+from boolcast.optimising.pruning.trees import Tree, prepared
+from boolcast.optimising.statistics.selectivities import Selectivities
 from tests.optimising.histories import S1, S1_SHARES, exhausted, known, shares_for
 from tests.strategies import events, filters
 

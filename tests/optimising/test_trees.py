@@ -5,12 +5,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from boolcast.algebra import covers, equivalent
-from boolcast.filters.expressions import And, Filter, Node, Or
+from boolcast.filters.expressions import And, Filter, Or
 from boolcast.filters.parsing import parse
 from boolcast.model.values import Value
-from boolcast.optimising.estimates import SHARES, Estimate
-from boolcast.optimising.selectivities import Selectivities
-from boolcast.optimising.trees import Tree, best_pruning, floor, prepared, pruned, prunings
+from boolcast.optimising.pruning.trees import Tree, best_pruning, floor, prepared, pruned, prunings
+from boolcast.optimising.statistics.estimates import SHARES, Estimate
+from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.workloads.classes import CLASSES
 from tests.optimising.histories import S1, S1_SHARES, exhausted, known, shares_for, tree
 from tests.strategies import events, filters
@@ -220,7 +220,7 @@ def test_the_floor_is_never_undercut(drawn):
         waiting += [pruned(each, pruning) for pruning in prunings(each)]
 
 
-def estimated(node: Node, selectivities: Selectivities) -> Estimate:
+def estimated(node: Filter, selectivities: Selectivities) -> Estimate:
     """The estimate of a tree as it stands, with whatever it holds twice."""
     match node:
         case And(children):

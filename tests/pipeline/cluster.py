@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pyspark
 
-from boolcast.pipeline.java import java_home
+from boolcast.pipeline.spark.java import java_home
 
 WORKERS = 2
 

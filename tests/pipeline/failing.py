@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
-from boolcast.matching.snapshots import StoredSegment, publish
-from boolcast.matching.store import FolderStore
+from boolcast.matching.store.snapshots import StoredSegment, publish
+from boolcast.matching.store.store import FolderStore
 from tests.matching.faults import no_space
 
 

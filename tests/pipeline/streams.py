@@ -24,7 +24,7 @@ from boolcast.pipeline import (
     parquet_stream,
     read_batches,
 )
-from boolcast.pipeline.ledger import Batch
+from boolcast.pipeline.streaming.ledger import Batch
 
 SCHEMA = "id long, price double, title string"
 ALL = "id is not null"

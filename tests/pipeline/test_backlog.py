@@ -8,10 +8,10 @@ import fsspec
 import pytest
 
 from boolcast.cli.stream_progress import waiting_text
-from boolcast.matching.store import FolderStore
-from boolcast.pipeline.backlog import Backlog, Waiting
-from boolcast.pipeline.spark_paths import absolute, pattern_of, root_of
-from boolcast.pipeline.taken_files import TakenPaths, files_of
+from boolcast.matching.store.store import FolderStore
+from boolcast.pipeline.spark.paths import absolute, pattern_of, root_of
+from boolcast.pipeline.streaming.backlog import Backlog, Waiting
+from boolcast.pipeline.streaming.checkpoint_files import TakenPaths, files_of
 
 NOW = 1_800_000_000
 

@@ -10,8 +10,9 @@ import pytest
 from boolcast.errors import FileError
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
-from boolcast.pipeline import backtest, workloads
-from boolcast.pipeline.files import is_parquet, read_events, read_subscriptions
+from boolcast.pipeline import backtest
+from boolcast.pipeline.matching.files import is_parquet, read_events, read_subscriptions
+from boolcast.pipeline.spark import workloads
 from boolcast.workloads import Diverse
 from tests.cli.running import run
 

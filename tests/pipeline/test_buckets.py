@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from boolcast.filters.limits import DEFAULT_LIMITS
-from boolcast.matching.catalog import Part
-from boolcast.matching.selectivity import Selectivity
-from boolcast.pipeline.buckets import Job, Outcome, update_bucket
-from boolcast.pipeline.changes import Change, resolve
-from boolcast.pipeline.workers import open_parts
+from boolcast.matching.store.catalog import Part
+from boolcast.matching.values.selectivity import Selectivity
+from boolcast.pipeline.index.buckets import Job, Outcome, update_bucket
+from boolcast.pipeline.index.changes import Change, resolve
+from boolcast.pipeline.matching.workers import open_parts
 from tests.matching.faults import MemoryStore
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from boolcast.matching.access import Matcher
-from boolcast.pipeline.object_store import ObjectStore
+from boolcast.matching.matcher import Matcher
+from boolcast.pipeline.spark.object_store import ObjectStore
 from tests.pipeline.cluster import WORKERS
 from tests.pipeline.cluster_job import EVENTS, FILTERS
 

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from boolcast import Matcher
-from boolcast.cli.spark_demo_input import CHANGES, auction, slices
-from boolcast.cli.spark_demo_summary import Summary
+from boolcast.lab.demo.stream_input import CHANGES, auction, slices
+from boolcast.lab.demo.stream_summary import Summary
 from boolcast.pipeline import read_matches
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 

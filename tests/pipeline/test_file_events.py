@@ -23,16 +23,16 @@ from hypothesis.strategies import sampled_from
 from boolcast import Matcher
 from boolcast.errors import StreamError
 from boolcast.filters.expressions import Filter
-from boolcast.matching.catalog import index_of
-from boolcast.matching.snapshots import read_manifest
-from boolcast.matching.store import FolderStore
-from boolcast.pipeline.delivery import Delivery
-from boolcast.pipeline.event_ids import ids_of, may_be
-from boolcast.pipeline.file_events import FileEvents, IdColumn, Portion, Unreadable
-from boolcast.pipeline.matches import groups_of
-from boolcast.pipeline.readings import Attributes, Source
-from boolcast.pipeline.spark_paths import folder_values, root_of
-from boolcast.pipeline.visits import Form, Visit
+from boolcast.matching.store.catalog import index_of
+from boolcast.matching.store.snapshots import read_manifest
+from boolcast.matching.store.store import FolderStore
+from boolcast.pipeline.events.decoded_batches import Attributes, Source
+from boolcast.pipeline.events.event_ids import ids_of, may_be
+from boolcast.pipeline.events.file_events import FileEvents, IdColumn, Portion, Unreadable
+from boolcast.pipeline.matching.match_task import Form, Visit
+from boolcast.pipeline.matching.matches import groups_of
+from boolcast.pipeline.spark.paths import folder_values, root_of
+from boolcast.pipeline.streaming.delivery import Delivery
 from tests.matching.conformance import COLUMNS, PROBES, accepting_each, filled
 from tests.pipeline.test_agreement import FILTERS, IDS, TYPES, split
 from tests.strategies import SMALL_NAMES

@@ -5,8 +5,8 @@ import pytest
 from boolcast import Matcher
 from boolcast.errors import StoreError, UsageError
 from boolcast.filters.parsing import parse
-from boolcast.matching.snapshots import versions
-from boolcast.matching.store import FolderStore
+from boolcast.matching.store.snapshots import versions
+from boolcast.matching.store.store import FolderStore
 from boolcast.pipeline import apply_changes, build_index
 from tests.pipeline.contents import ROWS, filters_of, rejected
 

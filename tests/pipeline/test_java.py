@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from boolcast.errors import JavaError
-from boolcast.pipeline import java
+from boolcast.pipeline.spark import java
 
 
 @pytest.fixture(autouse=True)

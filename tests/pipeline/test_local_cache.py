@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from boolcast.pipeline.local_cache import GRACE_SECONDS, LocalCache
+from boolcast.pipeline.spark.local_cache import GRACE_SECONDS, LocalCache
 
 
 def write(data: bytes):
@@ -136,7 +136,7 @@ def test_those_who_want_the_same_wait_for_the_first(cache):
 def test_a_process_that_dies_lets_the_others_go_on(cache):
     program = (
         "import os, sys, time; from pathlib import Path; "
-        "from boolcast.pipeline.local_cache import LocalCache; "
+        "from boolcast.pipeline.spark.local_cache import LocalCache; "
         "fetch = lambda path: (path.write_bytes(b'half'), print(flush=True), time.sleep(60)); "
         "LocalCache(Path(sys.argv[1]), 250).path('a', fetch)"
     )

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from boolcast.errors import StoreError, UsageError
-from boolcast.matching.snapshots import StoredSegment, load, publish
-from boolcast.pipeline import object_store
-from boolcast.pipeline.object_store import ObjectStore
+from boolcast.matching.store.snapshots import StoredSegment, load, publish
+from boolcast.pipeline.spark import object_store
+from boolcast.pipeline.spark.object_store import ObjectStore
 from tests.matching.faults import NEW, OLD
 from tests.matching.versions import assert_holds
 from tests.s3 import S3Server, ignore_condition, lose_answer, refuse

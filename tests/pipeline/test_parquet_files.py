@@ -7,8 +7,8 @@ import pytest
 
 from boolcast.errors import UsageError
 from boolcast.pipeline import build_index, count_matches, match, match_rejects, parquet_files
-from boolcast.pipeline.distributions import count_values
-from boolcast.pipeline.parquet_reading import Piece
+from boolcast.pipeline.events.parquet_reading import Piece
+from boolcast.pipeline.statistics.distributions import count_values
 from boolcast.workloads import Auction
 from tests.pipeline.contents import ROWS, pairs
 
@@ -48,7 +48,7 @@ def test_all_events_are_read_once_however_files_are_split(spark, lake):
 
 
 def test_large_files_become_several_tasks(spark, lake, monkeypatch):
-    monkeypatch.setattr("boolcast.pipeline.parquet_reading._SMALLEST", 20_000)
+    monkeypatch.setattr("boolcast.pipeline.events.parquet_reading._SMALLEST", 20_000)
     files = parquet_files(spark, str(lake / "events"))
     assert len(files.pieces) > 2
     expected = pairs(match(files.frame, lake / "index", event_id="id"))

@@ -10,8 +10,8 @@ import pytest
 
 from boolcast.errors import FileError, StoreError, StreamError, UsageError
 from boolcast.pipeline import parquet_stream, read_batches, read_dead_letters, read_matches
-from boolcast.pipeline.serving import Serving
-from boolcast.pipeline.taken_files import _changed
+from boolcast.pipeline.streaming.checkpoint_files import _changed
+from boolcast.pipeline.streaming.version_pinning import Serving
 from tests.pipeline import contents
 from tests.pipeline.streams import SCHEMA, Scene, event
 

@@ -9,10 +9,10 @@ from pyspark.errors import PythonException
 
 from boolcast import Matcher
 from boolcast.errors import StoreError
-from boolcast.matching.catalog import catalog_of
-from boolcast.matching.snapshots import StoredSegment, collect, load, versions
-from boolcast.matching.store import FolderStore
-from boolcast.matching.stored import to_stored
+from boolcast.matching.store.catalog import catalog_of
+from boolcast.matching.store.segment_codec import to_stored
+from boolcast.matching.store.snapshots import StoredSegment, collect, load, versions
+from boolcast.matching.store.store import FolderStore
 from boolcast.pipeline import apply_changes, build_index, match
 from tests.pipeline.contents import ROWS, filters_of
 from tests.pipeline.failing import ContestedStore, FullStore

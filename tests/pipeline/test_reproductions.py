@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import spark_partition_id
 
-from boolcast.experiments.advertisement_overlap import OverlapFigures, OverlapSetting
-from boolcast.experiments.advertisement_pruning import PruningFigures, PruningSetting
-from boolcast.experiments.advertisements import FIGURES, RunFigures, Setting, run
-from boolcast.experiments.reproduction import are_kept, reproduce
-from boolcast.experiments.spread import by_spark, tasks
+from boolcast.lab.papers.advertisements.overlap import OverlapFigures, OverlapSetting
+from boolcast.lab.papers.advertisements.pruning import PruningFigures, PruningSetting
+from boolcast.lab.papers.advertisements.run import FIGURES, RunFigures, Setting, run
+from boolcast.lab.papers.reproduction import are_kept, reproduce
+from boolcast.lab.papers.spark_runner import by_spark, tasks
 from tests.cli.running import run as boolcast
 
 PRUNING = PruningSetting(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from boolcast.matching.store import FolderStore
-from boolcast.pipeline.ledger import Ledger
-from boolcast.pipeline.serving import Serving
+from boolcast.matching.store.store import FolderStore
+from boolcast.pipeline.streaming.ledger import Ledger
+from boolcast.pipeline.streaming.version_pinning import Serving
 from tests.pipeline.streams import Scene
 
 

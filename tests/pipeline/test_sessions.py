@@ -8,7 +8,8 @@ import pyspark
 import pytest
 
 from boolcast.errors import UsageError
-from boolcast.pipeline import session, sessions
+from boolcast.pipeline import session
+from boolcast.pipeline.spark import sessions
 
 
 def test_a_session_runs_python_on_arrow(spark):

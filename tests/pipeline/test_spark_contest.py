@@ -4,15 +4,16 @@ from collections import Counter
 
 import pytest
 
-from boolcast.experiments.choices import SparkPart
-from boolcast.experiments.contenders import auction
-from boolcast.experiments.joins import Tables, fixed_places, greatest_bound, hand_split
-from boolcast.experiments.spark_contest import EVENT
-from boolcast.experiments.spark_run import Order, run
-from boolcast.experiments.streams import FILES
-from boolcast.experiments.theta_joins import theta_matched, theta_table
-from boolcast.matching.access import Matcher
-from boolcast.pipeline import read_batches, workloads
+from boolcast.lab.benchmarks.choices import SparkPart
+from boolcast.lab.benchmarks.match.contenders import auction
+from boolcast.lab.benchmarks.spark.contest import EVENT
+from boolcast.lab.benchmarks.spark.joins import Tables, fixed_places, greatest_bound, hand_split
+from boolcast.lab.benchmarks.spark.run import Order, run
+from boolcast.lab.benchmarks.spark.streams import FILES
+from boolcast.lab.benchmarks.spark.theta_joins import theta_matched, theta_table
+from boolcast.matching.matcher import Matcher
+from boolcast.pipeline import read_batches
+from boolcast.pipeline.spark import workloads
 from boolcast.workloads import Diverse, Workload
 
 SIZE = 400
@@ -72,7 +73,7 @@ def test_the_theta_join_finds_all_matches_once(spark, tmp_path):
 def test_a_part_is_measured(spark, tmp_path, monkeypatch, part):
     """Contenders that disagree would raise."""
     # The one that is there has other settings.
-    monkeypatch.setattr("boolcast.experiments.spark_run.session", lambda *_, **__: spark)
+    monkeypatch.setattr("boolcast.lab.benchmarks.spark.run.session", lambda *_, **__: spark)
     order = Order(
         part=part,
         processors=(0, 1),

@@ -15,15 +15,15 @@ import pytest
 from boolcast.errors import BoolcastError, FileError, UsageError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.matching.access import Matcher
+from boolcast.matching.matcher import Matcher
 from boolcast.model.events import Event
 from boolcast.model.statistics import Statistics, SubscriptionStatistics
 from boolcast.pipeline import (
     read_statistics,
     read_subscription_statistics,
-    workloads,
     write_statistics,
 )
+from boolcast.pipeline.spark import workloads
 from boolcast.workloads import Diverse
 from tests.pipeline.statistics_oracle import statistics_of, use_of
 

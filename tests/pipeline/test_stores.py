@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from boolcast.errors import StoreError, UsageError
-from boolcast.matching.store import FolderStore
-from boolcast.pipeline.object_store import ObjectStore
-from boolcast.pipeline.stores import open_store
+from boolcast.matching.store.store import FolderStore
+from boolcast.pipeline.spark.object_store import ObjectStore
+from boolcast.pipeline.spark.stores import open_store
 from tests.matching.faults import MemoryStore
 
 

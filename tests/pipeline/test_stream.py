@@ -14,15 +14,15 @@ from pyspark.sql import Row
 
 from boolcast import Matcher, Schema
 from boolcast.errors import StoreError, StreamError, UsageError
-from boolcast.matching.snapshots import versions
-from boolcast.matching.store import FolderStore
+from boolcast.matching.store.snapshots import versions
+from boolcast.matching.store.store import FolderStore
 from boolcast.pipeline import (
     collect,
-    delivery,
     read_batches,
     read_dead_letters,
     read_matches,
 )
+from boolcast.pipeline.streaming import delivery
 from tests.pipeline.streams import SCHEMA, Scene, event
 
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from boolcast import Matcher
-from boolcast.matching.snapshots import versions
-from boolcast.matching.store import FolderStore
+from boolcast.matching.store.snapshots import versions
+from boolcast.matching.store.store import FolderStore
 from boolcast.pipeline import match_stream, read_batches
-from boolcast.pipeline.serving import Serving
+from boolcast.pipeline.streaming.version_pinning import Serving
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 from tests.pipeline.contents import filters_of
 from tests.pipeline.streams import ALL, SCHEMA, Scene, event

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from boolcast.errors import OutputError, StreamError
-from boolcast.matching.snapshots import collect, versions
-from boolcast.matching.store import FolderStore
+from boolcast.matching.store.snapshots import collect, versions
+from boolcast.matching.store.store import FolderStore
 from boolcast.pipeline import read_batches, read_matches
-from boolcast.pipeline.ledger import Batch, Ledger
+from boolcast.pipeline.streaming.ledger import Batch, Ledger
 from tests.matching.faults import AFTER, BEFORE, FaultyStore, no_space
 from tests.pipeline.streams import Scene, event
 

@@ -5,7 +5,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from boolcast.pipeline.subscription_lines import read_lines
+from boolcast.pipeline.index.subscription_lines import read_lines
 
 
 def rows(*lines, order=None):

@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 
 from boolcast import Matcher
-from boolcast.matching.catalog import Index, Part, catalog_of, index_of, tombstones
-from boolcast.matching.live import LiveSegment
-from boolcast.matching.snapshots import (
+from boolcast.matching.segment.live_segment import LiveSegment
+from boolcast.matching.store.catalog import Index, Part, catalog_of, index_of, tombstones
+from boolcast.matching.store.segment_codec import to_stored
+from boolcast.matching.store.snapshots import (
     SegmentFiles,
     StoredSegment,
     current,
@@ -18,13 +19,18 @@ from boolcast.matching.snapshots import (
     put_segment,
     read_manifest,
 )
-from boolcast.matching.store import Store
-from boolcast.matching.stored import to_stored
-from boolcast.pipeline import visits, workers
-from boolcast.pipeline.matches import groups_of
-from boolcast.pipeline.readings import Attributes, Source
-from boolcast.pipeline.visits import Visit, count_places, match_lists, match_rows, name_places
-from boolcast.pipeline.workers import open_parts
+from boolcast.matching.store.store import Store
+from boolcast.pipeline.events.decoded_batches import Attributes, Source
+from boolcast.pipeline.matching import match_task, workers
+from boolcast.pipeline.matching.match_task import (
+    Visit,
+    count_places,
+    match_lists,
+    match_rows,
+    name_places,
+)
+from boolcast.pipeline.matching.matches import groups_of
+from boolcast.pipeline.matching.workers import open_parts
 from tests.matching.faults import MemoryStore
 
 
@@ -96,8 +102,8 @@ def lists_of(result) -> dict[int, list[str]]:
 @pytest.mark.parametrize("sizes", [(25,), (3, 1, 21), (0, 25), (1,) * 25])
 @pytest.mark.parametrize("gathered", [1, 500, 1 << 28])
 def test_groups_and_batches_do_not_matter(store, index, memory, sizes, gathered, monkeypatch):
-    monkeypatch.setattr(visits, "_GATHERED", gathered)
-    monkeypatch.setattr(visits, "_LISTED", 2)
+    monkeypatch.setattr(match_task, "_GATHERED", gathered)
+    monkeypatch.setattr(match_task, "_LISTED", 2)
     visit = visit_of(store, index, memory)
     assert len(visit.groups) == (3 if memory == 1 else 1)
     assert rows_of(match_rows(batches(*sizes), visit=visit)) == expected(25)
@@ -128,8 +134,8 @@ def test_long_lists_are_made_of_few_events_at_a_time(monkeypatch):
     live = segment(*(f"x >= -{number}" for number in range(100)))
     publish(store, [to_stored(live)], catalog_of([live]))
     index = index_of(read_manifest(store, 1))
-    monkeypatch.setattr(visits, "_LISTED", 10)
-    monkeypatch.setattr(visits, "_MATCHES", 2_000)
+    monkeypatch.setattr(match_task, "_LISTED", 10)
+    monkeypatch.setattr(match_task, "_MATCHES", 2_000)
     sizes = [len(b) for b in match_lists(batches(300), visit=visit_of(store, index))]
     assert sum(sizes) == 300
     assert sizes[0] == 10

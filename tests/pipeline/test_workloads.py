@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from boolcast.pipeline import workloads
+from boolcast.pipeline.spark import workloads
 from boolcast.workloads import PRESETS, Auction, Diverse, Unselective, Workload
 
 ROWS = 1_000

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from boolcast.filters.parsing import parse
 from boolcast.model.statistics import Statistics
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.effects import Refuse
-from boolcast.simulation.combinations import simplifications
-from boolcast.simulation.histories import ALIKE
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.effects import Refuse
+from boolcast.simulation.scenarios.combinations import simplifications
+from boolcast.simulation.scenarios.histories import ALIKE
 from tests.routing.network import Delivery, Network
 
 PLAIN = {"covering": "none", "unsubscription": "plain"}

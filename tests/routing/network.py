@@ -14,13 +14,14 @@ from msgspec.structs import replace
 
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
+from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.matching.scan import ScanMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.model.statistics import Statistics
-from boolcast.routing.broker import Broker
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.effects import (
+from boolcast.routing.core.broker import Broker
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.effects import (
     Complain,
     Confirm,
     Deliver,
@@ -32,10 +33,9 @@ from boolcast.routing.effects import (
     SetTimer,
     Suspect,
 )
-from boolcast.routing.forms import Forms
-from boolcast.routing.messages import Message, Publish
-from boolcast.routing.records import Record
-from boolcast.routing.stimuli import (
+from boolcast.routing.protocol.messages import Message, Publish
+from boolcast.routing.protocol.records import Record
+from boolcast.routing.protocol.stimuli import (
     ClientAdvertises,
     ClientPublishes,
     ClientSubscribes,
@@ -45,7 +45,7 @@ from boolcast.routing.stimuli import (
     Received,
     Stimulus,
 )
-from boolcast.routing.tables import Entry
+from boolcast.routing.tables.entries import Entry
 
 Direction = tuple[BrokerId, BrokerId]
 
@@ -72,12 +72,12 @@ class Network:
         links: Iterable[tuple[str, str]],
         configuration: Configuration,
         *,
-        forms: Forms | None = None,
+        analyser: FilterAnalyser | None = None,
         statistics: Statistics | None = None,
     ) -> None:
         self.configuration = configuration
         self.statistics = statistics
-        self.forms = forms or Forms()
+        self.analyser = analyser or FilterAnalyser()
         self.now = 0.0
         self.neighbours: dict[BrokerId, list[BrokerId]] = {}
         for left, right in links:
@@ -85,7 +85,11 @@ class Network:
             self.neighbours.setdefault(BrokerId(right), []).append(BrokerId(left))
         self.brokers = {
             name: Broker(
-                name, configuration, neighbours=others, forms=self.forms, statistics=statistics
+                name,
+                configuration,
+                neighbours=others,
+                analyser=self.analyser,
+                statistics=statistics,
             )
             for name, others in self.neighbours.items()
         }
@@ -126,7 +130,7 @@ class Network:
         self.down.pop(frozenset((BrokerId(left), BrokerId(right))), None)
         for here, there in ((left, right), (right, left)):
             queue = self.queues[BrokerId(here), BrokerId(there)]
-            # As `routing.links` does: events outlive the conversation, all else is said anew.
+            # As `protocol.links` does: events outlive the conversation, all else is said anew.
             kept = [
                 replace(message, everywhere=True)
                 for message in queue
@@ -216,7 +220,7 @@ class Network:
                 list(self.disks[name].values()),
                 neighbours=others,
                 epoch=self.epochs[name],
-                forms=self.forms,
+                analyser=self.analyser,
                 statistics=self.statistics,
             )
             assert memory(self.brokers[name]) == before
@@ -228,7 +232,7 @@ class Network:
             self.configuration,
             neighbours=others,
             epoch=self.epochs[name],
-            forms=self.forms,
+            analyser=self.analyser,
             statistics=self.statistics,
         )
         for other in others:

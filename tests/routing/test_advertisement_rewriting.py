@@ -11,20 +11,20 @@ from boolcast.algebra import covers
 from boolcast.errors import ConfigurationError, UnadvertisedError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.matching.overlapping import OverlapIndex
+from boolcast.matching.relations.analysed_filters import FilterAnalyser
+from boolcast.matching.relations.overlap_index import OverlapIndex
 from boolcast.model.identifiers import AdvertisementId, BrokerId
 from boolcast.model.statistics import Statistics
-from boolcast.optimising.ranks import Ranks
-from boolcast.optimising.selectivities import Selectivities
-from boolcast.optimising.trees import Tree, prepared
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.effects import Refuse
-from boolcast.routing.forms import Forms
-from boolcast.routing.messages import Advertise, Unadvertise
-from boolcast.routing.policies import ADVERTISEMENT_REWRITING
-from boolcast.routing.stimuli import Received
-from boolcast.routing.tables import Entry
-from boolcast.simulation.combinations import ADVERTISEMENT_REWRITING as VARIANTS
+from boolcast.optimising.pruning.overlap_ranks import Ranks
+from boolcast.optimising.pruning.trees import Tree, prepared
+from boolcast.optimising.statistics.selectivities import Selectivities
+from boolcast.routing.policies.registry import ADVERTISEMENT_REWRITING
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.effects import Refuse
+from boolcast.routing.protocol.messages import Advertise, Unadvertise
+from boolcast.routing.protocol.stimuli import Received
+from boolcast.routing.tables.entries import Entry
+from boolcast.simulation.scenarios.combinations import ADVERTISEMENT_REWRITING as VARIANTS
 from tests.routing.histories import FILTERS, STATISTICS
 from tests.routing.network import Delivery, Network, chain
 from tests.strategies import filters
@@ -50,7 +50,7 @@ def test_what_is_asked_covers_what_came(variant: dict[str, Any], steps):
     """Law 4, whatever comes and goes between reviews."""
     configuration = Configuration(**variant)
     policy = ADVERTISEMENT_REWRITING[configuration.advertisement_rewriting](configuration)
-    forms = Forms()
+    analyser = FilterAnalyser()
     originals: dict[AdvertisementId, Filter] = {}
     held: dict[AdvertisementId, Filter] = {}
     for action, number, argument in [*steps, ("review", None, [parse("x < 3 and y = 1")])]:
@@ -63,7 +63,7 @@ def test_what_is_asked_covers_what_came(variant: dict[str, Any], steps):
             del originals[name], held[name]
         elif action == "review":
             subscriptions = [
-                Entry(f"s{place}", forms.of(filter), place, link=BrokerId("B"))
+                Entry(f"s{place}", analyser.analyse(filter), place, link=BrokerId("B"))
                 for place, filter in enumerate(argument)
             ]
             former = dict(held)
@@ -112,7 +112,7 @@ def test_what_is_told_as_lost_is_what_is_known_now(variant: dict[str, Any], step
     """Whatever comes, goes and is learnt: by the newest ranks, and within the budget."""
     configuration = Configuration(advertisement_rewriting="pruning", **variant)
     policy = ADVERTISEMENT_REWRITING["pruning"](configuration)
-    forms = Forms()
+    analyser = FilterAnalyser()
     originals: dict[AdvertisementId, Filter] = {}
     wanted: dict[str, Entry] = {}
     learnt = Selectivities(STATISTICS)
@@ -126,7 +126,7 @@ def test_what_is_told_as_lost_is_what_is_known_now(variant: dict[str, Any], step
             del originals[name]
         elif action == "want":
             wanted[subscription] = Entry(
-                subscription, forms.of(argument), order, link=BrokerId("B")
+                subscription, analyser.analyse(argument), order, link=BrokerId("B")
             )
             policy.note_subscriptions()
         elif action == "unwant" and subscription in wanted:
@@ -155,11 +155,11 @@ def test_ranks_are_by_what_a_subscription_asks_for_now():
     """Also if it has gone, and another come under its name, before they are asked again."""
     configuration = Configuration(advertisement_rewriting="pruning", rank_budget=0.0)
     policy = ADVERTISEMENT_REWRITING["pruning"](configuration)
-    name, forms, learnt = AdvertisementId("a"), Forms(), Selectivities(HISTORY)
+    name, analyser, learnt = AdvertisementId("a"), FilterAnalyser(), Selectivities(HISTORY)
     policy.add(name, parse("x > 5 and y = 1"))
     for asked, left in (("x < 3", "x > 5"), ("y = 2", "y = 1")):
         policy.note_subscriptions()
-        entries = [Entry("s", forms.of(parse(asked)), 1, link=BrokerId("B"))]
+        entries = [Entry("s", analyser.analyse(parse(asked)), 1, link=BrokerId("B"))]
         assert policy.is_due(entries, learnt)
         policy.review(entries, learnt)
         assert str(policy.rewritten[name]) == left
@@ -324,7 +324,7 @@ def test_what_nothing_satisfies_is_left_as_it_is():
     """Pruned, it would call for subscriptions that no event under it could concern."""
     network = network_of()
     never = parse("x > 8 and x < 3")
-    advertise = Advertise(9, AdvertisementId("A:1:9"), never)  # type: ignore[arg-type]
+    advertise = Advertise(9, AdvertisementId("A:1:9"), never)
     network.act("B", Received(BrokerId("A"), advertise))
     network.publish("A", "p", "second", x=8, y=1)
     network.settle()

@@ -10,7 +10,7 @@ from boolcast.errors import (
     UnknownAdvertisementError,
     UnknownSubscriptionError,
 )
-from boolcast.filters.expressions import Node
+from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.identifiers import (
@@ -20,9 +20,9 @@ from boolcast.model.identifiers import (
     PublicationId,
     SubscriptionId,
 )
-from boolcast.routing.broker import Broker
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.effects import (
+from boolcast.routing.core.broker import Broker
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.effects import (
     Complain,
     Confirm,
     Deliver,
@@ -33,7 +33,7 @@ from boolcast.routing.effects import (
     SetTimer,
     Suspect,
 )
-from boolcast.routing.messages import (
+from boolcast.routing.protocol.messages import (
     Acknowledge,
     Advertise,
     Message,
@@ -44,8 +44,8 @@ from boolcast.routing.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from boolcast.routing.records import CounterRecord, SubscriptionRecord
-from boolcast.routing.stimuli import (
+from boolcast.routing.protocol.records import CounterRecord, SubscriptionRecord
+from boolcast.routing.protocol.stimuli import (
     ClientAdvertises,
     ClientLeaves,
     ClientPublishes,
@@ -63,8 +63,8 @@ A, C = BrokerId("A"), BrokerId("C")
 ANN, PAT = ClientId("ann"), ClientId("pat")
 
 
-def tree(text: str) -> Node:
-    return parse(text)  # type: ignore[return-value]
+def tree(text: str) -> Filter:
+    return parse(text)
 
 
 def advertise(number: int, name: str, text: str) -> Advertise:

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.algebra import covers, overlaps
-from boolcast.filters.evaluation import is_so
+from boolcast.filters.evaluation import evaluate
 from boolcast.filters.parsing import parse
+from boolcast.matching.relations import candidates
+from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser, may_cover
+from boolcast.matching.relations.candidates import Candidates
 from boolcast.model.events import Event
-from boolcast.routing import candidates
-from boolcast.routing.candidates import Candidates
-from boolcast.routing.forms import Form, Forms, may_cover
-from boolcast.routing.graph import Node
+from boolcast.routing.tables.covering_graph import Node
 from boolcast.workloads import Auction, Diverse
 from tests.strategies import events, filters
 
@@ -39,8 +39,8 @@ ANY = st.one_of(CONJUNCTIONS, CLAUSES, CLAUSES.map("not ({})".format)).map(parse
 
 @given(trees=st.lists(ANY, min_size=2, max_size=8), removed=st.sets(st.integers(0, 7)))
 def test_every_covering_is_among_the_candidates(trees, removed):
-    forms = Forms()
-    nodes = [Node(forms.of(tree), order) for order, tree in enumerate(trees)]
+    analyser = FilterAnalyser()
+    nodes = [Node(analyser.analyse(tree), order) for order, tree in enumerate(trees)]
     # A contradiction is never stored: nobody need know it.
     nodes = [node for node in nodes if not node.form.is_never]
     index: Candidates[Node] = Candidates()
@@ -51,8 +51,12 @@ def test_every_covering_is_among_the_candidates(trees, removed):
     kept = [node for node in nodes if node.order not in removed]
     for node in nodes:
         form = node.form
-        assert {each for each in kept if forms.covers(each.form, form)} <= set(index.covering(form))
-        assert {each for each in kept if forms.covers(form, each.form)} <= set(index.covered(form))
+        assert {each for each in kept if analyser.covers(each.form, form)} <= set(
+            index.covering(form)
+        )
+        assert {each for each in kept if analyser.covers(form, each.form)} <= set(
+            index.covered(form)
+        )
 
 
 @given(
@@ -66,33 +70,35 @@ def test_what_forms_say_is_sound(left, right, rows):
     Of residual predicates, of which the algebra knows nothing, ranges know a little: without a
     witness it has not contradicted them.
     """
-    forms = Forms()
-    one, other = forms.of(left), forms.of(right)
-    if forms.covers(one, other):
+    analyser = FilterAnalyser()
+    one, other = analyser.analyse(left), analyser.analyse(right)
+    if analyser.covers(one, other):
         verdict = covers(left, right)
         assert verdict or verdict.witness is None
-        assert all(is_so(left, event, True) for event in rows if is_so(right, event, True))
-    if not forms.overlaps(one, other):
+        assert all(evaluate(left, event, True) for event in rows if evaluate(right, event, True))
+    if not analyser.overlaps(one, other):
         verdict = overlaps(left, right)
         assert not verdict or verdict.witness is None
-        assert not any(is_so(left, event, True) and is_so(right, event, True) for event in rows)
+        assert not any(
+            evaluate(left, event, True) and evaluate(right, event, True) for event in rows
+        )
 
 
 @given(left=CONJUNCTIONS, right=CONJUNCTIONS)
 def test_conjunctions_are_compared_completely(left, right):
-    forms = Forms()
-    one, other = forms.of(parse(left)), forms.of(parse(right))
-    assert forms.covers(one, other) == bool(covers(one.filter, other.filter))
-    assert forms.overlaps(one, other) == bool(overlaps(one.filter, other.filter))
+    analyser = FilterAnalyser()
+    one, other = analyser.analyse(parse(left)), analyser.analyse(parse(right))
+    assert analyser.covers(one, other) == bool(covers(one.filter, other.filter))
+    assert analyser.overlaps(one, other) == bool(overlaps(one.filter, other.filter))
 
 
 def test_a_child_among_many_has_few_candidates():
     """The workload of P4-X1: one root and 500 children of equal width."""
-    forms = Forms()
+    analyser = FilterAnalyser()
     index: Candidates[Node] = Candidates()
 
-    def form(text: str) -> Form:
-        return forms.of(parse(text))
+    def form(text: str) -> AnalysedFilter:
+        return analyser.analyse(parse(text))
 
     index.add(Node(form("group = 7"), 0))
     for low in range(500):
@@ -106,11 +112,11 @@ def test_a_child_among_many_has_few_candidates():
 
 
 @pytest.fixture
-def looks(monkeypatch: pytest.MonkeyPatch) -> list[Form]:
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[AnalysedFilter]:
     """Has something new in it for every pair that is looked at."""
-    looked: list[Form] = []
+    looked: list[AnalysedFilter] = []
 
-    def look(general: Form, specific: Form) -> bool:
+    def look(general: AnalysedFilter, specific: AnalysedFilter) -> bool:
         looked.append(general)
         return may_cover(general, specific)
 
@@ -122,10 +128,10 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[Form]:
 @pytest.mark.parametrize("workload", [Auction, Diverse])
 def test_few_of_a_workload_are_looked_at(workload, looks):
     """Also of ANDs of ORs; to compare each with all others would be 400 looks for each."""
-    forms = Forms()
+    analyser = FilterAnalyser()
     index: Candidates[Node] = Candidates()
     found = 0
-    rows = [forms.of(each) for each in workload(seed=1).subscription_filters(0, 400)]
+    rows = [analyser.analyse(each) for each in workload(seed=1).subscription_filters(0, 400)]
     for number, form in enumerate(rows):
         found += len(index.covering(form)) + len(index.covered(form))
         index.add(Node(form, number))
@@ -134,12 +140,12 @@ def test_few_of_a_workload_are_looked_at(workload, looks):
 
 
 def test_few_patterns_on_one_attribute_are_looked_at(looks):
-    forms = Forms()
+    analyser = FilterAnalyser()
     index: Candidates[Node] = Candidates()
-    rows = [forms.of(parse(f"contains(title, 'w{number}x')")) for number in range(200)]
+    rows = [analyser.analyse(parse(f"contains(title, 'w{number}x')")) for number in range(200)]
     for number, form in enumerate(rows):
         assert index.covering(form) == index.covered(form) == []
         index.add(Node(form, number))
     assert len(looks) < 10 * len(rows)
-    (general,) = index.covering(forms.of(parse("title like '%a w77x b%'")))
+    (general,) = index.covering(analyser.analyse(parse("title like '%a w77x b%'")))
     assert general.form is rows[77]

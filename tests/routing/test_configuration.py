@@ -6,10 +6,7 @@ from typing import Any, get_args
 import pytest
 
 from boolcast.errors import ConfigurationError
-from boolcast.routing import configuration
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.merging import MOMENTS
-from boolcast.routing.policies import (
+from boolcast.routing.policies.registry import (
     COVERING,
     COVERING_TESTS,
     ENGINES,
@@ -20,6 +17,9 @@ from boolcast.routing.policies import (
     SENDING,
     UNSUBSCRIPTION,
 )
+from boolcast.routing.protocol import configuration
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.rewriting.merging import MOMENTS
 
 
 @pytest.mark.parametrize(

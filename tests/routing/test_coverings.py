@@ -8,19 +8,21 @@ from hypothesis import strategies as st
 
 from boolcast.algebra import covers
 from boolcast.filters.parsing import parse
-from boolcast.routing.configuration import Configuration, CoveringTest
-from boolcast.routing.coverings import Coverings
-from boolcast.routing.forms import Form, Forms
-from boolcast.routing.graph import Node
-from boolcast.routing.policies import COVERING_TESTS
+from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser
+from boolcast.matching.relations.coverings import Coverings
+from boolcast.routing.policies.registry import COVERING_TESTS
+from boolcast.routing.protocol.configuration import Configuration, CoveringTest
+from boolcast.routing.tables.covering_graph import Node
 from tests.routing.test_candidates import CONJUNCTIONS
 from tests.strategies import filters
 
 KINDS: tuple[CoveringTest, ...] = get_args(CoveringTest)
 
 
-def filled(kind: CoveringTest, forms: Forms, rows: list[Form], removed: set[int]):
-    coverings: Coverings[Node] = COVERING_TESTS[kind](Configuration(), forms)
+def filled(
+    kind: CoveringTest, analyser: FilterAnalyser, rows: list[AnalysedFilter], removed: set[int]
+):
+    coverings: Coverings[Node] = COVERING_TESTS[kind](Configuration(), analyser)
     nodes = [Node(form, number) for number, form in enumerate(rows)]
     for node in nodes:
         coverings.add(node)
@@ -30,7 +32,7 @@ def filled(kind: CoveringTest, forms: Forms, rows: list[Form], removed: set[int]
     return coverings
 
 
-def relations(coverings: Coverings[Node], form: Form) -> tuple[list[int], list[int]]:
+def relations(coverings: Coverings[Node], form: AnalysedFilter) -> tuple[list[int], list[int]]:
     """The orders of those that cover a form, and of those that it covers."""
     new = Node(form, -1)
     above = [each for each in coverings.covering(form) if coverings.covers(each, new)]
@@ -46,10 +48,10 @@ def relations(coverings: Coverings[Node], form: Form) -> tuple[list[int], list[i
 )
 def test_never_a_wrong_yes(kind, several, new, removed):
     """R13. Of residuals the algebra knows nothing, and has not contradicted what it cannot."""
-    forms = Forms()
+    analyser = FilterAnalyser()
     # A contradiction is never stored: nobody need know it.
-    rows = [form for each in several if not (form := forms.of(each)).is_never]
-    above, below = relations(filled(kind, forms, rows, removed), forms.of(new))
+    rows = [form for each in several if not (form := analyser.analyse(each)).is_never]
+    above, below = relations(filled(kind, analyser, rows, removed), analyser.analyse(new))
     assert above == sorted(above)
     assert below == sorted(below)
     assert removed.isdisjoint(above + below)
@@ -67,10 +69,10 @@ PLAIN = CONJUNCTIONS.filter(lambda text: not any(part in text for part in ("like
 @example(several=["x = 0"], new="x = 0")
 @given(several=st.lists(PLAIN, max_size=8, unique=True), new=PLAIN)
 def test_both_see_the_same_among_conjunctions(several, new):
-    forms = Forms()
-    rows = [form for text in several if not (form := forms.of(parse(text))).is_never]
-    asked = forms.of(parse(new))
+    analyser = FilterAnalyser()
+    rows = [form for text in several if not (form := analyser.analyse(parse(text))).is_never]
+    asked = analyser.analyse(parse(new))
     if asked.is_never:
         return
-    one, other = (relations(filled(kind, forms, rows, set()), asked) for kind in KINDS)
+    one, other = (relations(filled(kind, analyser, rows, set()), asked) for kind in KINDS)
     assert one == other

@@ -7,19 +7,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from boolcast.errors import FilterLimitError, ProtocolError
-from boolcast.filters.expressions import And, Comparison, In, Matches, Node, Or
+from boolcast.filters.expressions import And, Comparison, Filter, In, Matches, Or
 from boolcast.filters.limits import Limits
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, BrokerId, PublicationId, SubscriptionId
 from boolcast.model.values import Opaque, Timestamp
-from boolcast.routing.encoding import (
+from boolcast.routing.protocol.encoding import (
     Notation,
     decode_message,
     decode_packet,
     decode_record,
     encode,
 )
-from boolcast.routing.messages import (
+from boolcast.routing.protocol.messages import (
     Acknowledge,
     Advertise,
     Message,
@@ -30,8 +30,8 @@ from boolcast.routing.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from boolcast.routing.packets import Data, Hello, Packet, Receipt
-from boolcast.routing.records import OperationRecord, SubscriptionRecord
+from boolcast.routing.protocol.packets import Data, Hello, Packet, Receipt
+from boolcast.routing.protocol.records import OperationRecord, SubscriptionRecord
 from tests.routing.test_broker import tree
 from tests.strategies import event_values, filters, names, texts
 
@@ -117,12 +117,12 @@ def test_what_is_no_message_is_refused(data):
         decode_message(data, "json")
 
 
-def conjunction_of(count: int) -> Node:
+def conjunction_of(count: int) -> Filter:
     return And(tuple(Comparison("x", "!=", number) for number in range(count)))
 
 
-def nested(depth: int) -> Node:
-    node: Node = Comparison("x", "=", 1)
+def nested(depth: int) -> Filter:
+    node: Filter = Comparison("x", "=", 1)
     for level in range(depth):
         pair = (node, Comparison("y", "=", level))
         node = And(pair) if level % 2 else Or(pair)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from boolcast.algebra import covers
 from boolcast.filters.parsing import parse
-from boolcast.routing.configuration import Configuration, CoveringTest
-from boolcast.routing.forms import Forms
-from boolcast.routing.graph import Change, Node, RelationGraph
-from boolcast.routing.policies import COVERING_TESTS
+from boolcast.matching.relations.analysed_filters import FilterAnalyser
+from boolcast.routing.policies.registry import COVERING_TESTS
+from boolcast.routing.protocol.configuration import Configuration, CoveringTest
+from boolcast.routing.tables.covering_graph import Change, Node, RelationGraph
 
 
 def interval(low: int, high: int) -> str:
@@ -22,12 +22,12 @@ class Drawn:
     """A graph that is built from texts, each the name of its own filter."""
 
     def __init__(self, *, adopts_roots: bool = True, by: CoveringTest = "proofs") -> None:
-        self.forms = Forms()
-        coverings = COVERING_TESTS[by](Configuration(), self.forms)
+        self.analyser = FilterAnalyser()
+        coverings = COVERING_TESTS[by](Configuration(), self.analyser)
         self.graph = RelationGraph(coverings, adopts_roots=adopts_roots)
 
     def insert(self, text: str, name: str | None = None) -> Change:
-        return self.graph.insert(name or text, self.forms.of(parse(text)))
+        return self.graph.insert(name or text, self.analyser.analyse(parse(text)))
 
     def remove(self, name: str) -> Change:
         return self.graph.remove(name)

@@ -13,10 +13,10 @@ from boolcast.model.identifiers import (
     PublicationId,
     SubscriptionId,
 )
-from boolcast.routing.broker import Broker
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.effects import Complain, Deliver, Refuse
-from boolcast.routing.messages import (
+from boolcast.routing.core.broker import Broker
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.effects import Complain, Deliver, Refuse
+from boolcast.routing.protocol.messages import (
     Acknowledge,
     Advertise,
     Message,
@@ -27,7 +27,7 @@ from boolcast.routing.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from boolcast.routing.stimuli import (
+from boolcast.routing.protocol.stimuli import (
     ClientAdvertises,
     ClientPublishes,
     ClientSubscribes,
@@ -39,7 +39,7 @@ from boolcast.routing.stimuli import (
     Stimulus,
     TimerFired,
 )
-from boolcast.simulation.histories import ALIKE
+from boolcast.simulation.scenarios.histories import ALIKE
 from tests.examples import examples
 from tests.routing.histories import FILTERS, POLICIES, STATISTICS
 from tests.routing.test_broker import tree

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, PublicationId
-from boolcast.routing.links import (
+from boolcast.routing.protocol.links import (
     Arrived,
     Connected,
     Disconnected,
@@ -25,8 +25,8 @@ from boolcast.routing.links import (
     SetResendTimer,
     Transmit,
 )
-from boolcast.routing.messages import Acknowledge, Message, Publish
-from boolcast.routing.packets import Data, Hello, Packet, Receipt
+from boolcast.routing.protocol.messages import Acknowledge, Message, Publish
+from boolcast.routing.protocol.packets import Data, Hello, Packet, Receipt
 
 CONFIGURATION = LinkConfiguration(resend_seconds=1.0, window=3)
 

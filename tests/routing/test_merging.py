@@ -10,10 +10,10 @@ from boolcast.model.identifiers import BrokerId
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
 from boolcast.model.values import Kind
-from boolcast.optimising.mergers import Merger
-from boolcast.routing.broker import Broker
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.messages import Subscribe, Unsubscribe
+from boolcast.optimising.merging.mergers import Merger
+from boolcast.routing.core.broker import Broker
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.messages import Subscribe, Unsubscribe
 from tests.routing.network import Delivery, Network, chain
 
 TRIP = "time = 'July 20,2004' and destination = 'Ottawa'"

@@ -3,8 +3,8 @@
 from collections import deque
 
 from boolcast.model.identifiers import BrokerId
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.messages import Advertise, Publish, Subscribe, Unsubscribe
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.messages import Advertise, Publish, Subscribe, Unsubscribe
 from tests.routing.network import Delivery, Network, chain
 
 CONFIGURATION = Configuration(engine="scan", durable=True)

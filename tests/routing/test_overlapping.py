@@ -6,20 +6,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from boolcast.filters.expressions import Filter, Node
+from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.matching.overlapping import OverlapIndex
+from boolcast.matching.relations.analysed_filters import FilterAnalyser
+from boolcast.matching.relations.overlap_index import OverlapIndex
 from boolcast.model.identifiers import AdvertisementId, BrokerId, ClientId
-from boolcast.routing import overlapping
-from boolcast.routing.broker import Broker
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.effects import Send
-from boolcast.routing.forms import Forms
-from boolcast.routing.messages import Advertise, Subscribe, Unadvertise
-from boolcast.routing.overlapping import ByIndex, ByIndexAndProof, ByPairs, OverlapCounts
-from boolcast.routing.policies import OVERLAPS
-from boolcast.routing.stimuli import ClientSubscribes, LinkUp, Received
-from boolcast.routing.tables import Entry
+from boolcast.routing.core.broker import Broker
+from boolcast.routing.policies.registry import OVERLAPS
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.effects import Send
+from boolcast.routing.protocol.messages import Advertise, Subscribe, Unadvertise
+from boolcast.routing.protocol.stimuli import ClientSubscribes, LinkUp, Received
+from boolcast.routing.tables import overlaps
+from boolcast.routing.tables.entries import Entry
+from boolcast.routing.tables.overlaps import ByIndex, ByIndexAndProof, ByPairs, OverlapCounts
 from tests.routing.network import Network, chain
 from tests.strategies import filters
 
@@ -35,9 +35,9 @@ def anything(entry: Entry) -> bool:
 
 @pytest.fixture
 def always_indexed(monkeypatch):
-    monkeypatch.setattr(overlapping, "FEW", 0)
-    monkeypatch.setattr(overlapping, "INDEXED_COSTS", 0)
-    monkeypatch.setattr(overlapping, "HANDFUL", 0)
+    monkeypatch.setattr(overlaps, "FEW", 0)
+    monkeypatch.setattr(overlaps, "INDEXED_COSTS", 0)
+    monkeypatch.setattr(overlaps, "HANDFUL", 0)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -46,12 +46,12 @@ def always_indexed(monkeypatch):
     asked=filters(small=True, max_leaves=4),
 )
 def test_all_ways_agree(always_indexed, changes: list[tuple[bool, Filter]], asked: Filter):
-    forms, figures = Forms(), OverlapCounts()
-    pairs, index = ByPairs(forms, figures), ByIndex(OverlapIndex(), figures)
-    both = ByIndexAndProof(OverlapIndex, forms, figures)
+    analyser, figures = FilterAnalyser(), OverlapCounts()
+    pairs, index = ByPairs(analyser, figures), ByIndex(OverlapIndex(), figures)
+    both = ByIndexAndProof(OverlapIndex, analyser, figures)
     ways = (pairs, index, both)
     entries: list[Entry] = []
-    form = forms.of(asked)
+    form = analyser.analyse(asked)
     orders = count()
     for is_removal, filter in changes:
         if is_removal and entries:
@@ -60,7 +60,7 @@ def test_all_ways_agree(always_indexed, changes: list[tuple[bool, Filter]], aske
                 way.remove(gone)
         else:
             order = next(orders)
-            entries.append(Entry(str(order), forms.of(filter), order, link=LINK))
+            entries.append(Entry(str(order), analyser.analyse(filter), order, link=LINK))
             for way in ways:
                 way.add(entries[-1])
         true = pairs.all(form, anything)
@@ -75,30 +75,30 @@ def test_all_ways_agree(always_indexed, changes: list[tuple[bool, Filter]], aske
 
 
 def test_the_second_stage_removes_false_overlaps_and_says_how_many(always_indexed):
-    forms, figures = Forms(), OverlapCounts()
-    both = OVERLAPS["index-exact"](forms, figures)
+    analyser, figures = FilterAnalyser(), OverlapCounts()
+    both = OVERLAPS["index-exact"](analyser, figures)
     asked, impossible = map(parse, FALSE_OVERLAP)
     for order in range(3):
-        both.add(Entry(str(order), forms.of(impossible), order, link=LINK))
-    assert not both.has_any(forms.of(asked))
+        both.add(Entry(str(order), analyser.analyse(impossible), order, link=LINK))
+    assert not both.has_any(analyser.analyse(asked))
     assert (figures.checked, figures.refuted) == (3, 3)
-    both.add(Entry("3", forms.of(parse("y = 1")), 3, link=LINK))
-    assert both.has_any(forms.of(asked))
+    both.add(Entry("3", analyser.analyse(parse("y = 1")), 3, link=LINK))
+    assert both.has_any(analyser.analyse(asked))
     assert figures.false_share == pytest.approx(6 / 7)
 
 
 def test_a_handful_of_pairs_comes_first(always_indexed, monkeypatch):
     """Where one of them overlaps, the index is left alone; where none does, nothing is missed."""
-    monkeypatch.setattr(overlapping, "HANDFUL", 2)
-    forms, figures = Forms(), OverlapCounts()
-    both = OVERLAPS["index-exact"](forms, figures)
+    monkeypatch.setattr(overlaps, "HANDFUL", 2)
+    analyser, figures = FilterAnalyser(), OverlapCounts()
+    both = OVERLAPS["index-exact"](analyser, figures)
     for order in range(3):
-        both.add(Entry(str(order), forms.of(parse(f"x = {order}")), order, link=LINK))
+        both.add(Entry(str(order), analyser.analyse(parse(f"x = {order}")), order, link=LINK))
     for text, is_found, checked in (("x < 2", True, 0), ("x > 1", True, 1), ("x > 2", False, 1)):
-        assert both.has_any(forms.of(parse(text))) is is_found
+        assert both.has_any(analyser.analyse(parse(text))) is is_found
         assert figures.checked == checked
     assert (figures.asked, figures.found) == (3, 2)
-    assert len(both.all(forms.of(parse("x < 2")), anything)) == 2
+    assert len(both.all(analyser.analyse(parse("x < 2")), anything)) == 2
     assert (figures.asked, figures.found) == (4, 4)
 
 
@@ -114,18 +114,21 @@ class Watched(OverlapIndex):
 
 def test_an_index_is_made_once_it_pays(monkeypatch):
     monkeypatch.setattr(Watched, "made", 0)
-    forms = Forms()
-    both = ByIndexAndProof(Watched, forms, OverlapCounts())
-    for order in range(overlapping.FEW):
-        both.add(Entry(str(order), forms.of(parse(f"x = {order}")), order, link=LINK))
-    asked = forms.of(parse("x = -1"))
-    for _ in range(10 * overlapping.INDEXED_COSTS):
+    analyser = FilterAnalyser()
+    both = ByIndexAndProof(Watched, analyser, OverlapCounts())
+    for order in range(overlaps.FEW):
+        both.add(Entry(str(order), analyser.analyse(parse(f"x = {order}")), order, link=LINK))
+    asked = analyser.analyse(parse("x = -1"))
+    for _ in range(10 * overlaps.INDEXED_COSTS):
         both.has_any(asked)
     assert Watched.made == 0, "of few there is never one"
-    both.add(Entry("one more", forms.of(parse("x = 0")), overlapping.FEW, link=LINK))
+    both.add(Entry("one more", analyser.analyse(parse("x = 0")), overlaps.FEW, link=LINK))
     assert not both.has_any(asked)
     assert Watched.made == 1
-    assert [entry.id for entry in both.all(forms.of(parse("x = 0")), anything)] == ["0", "one more"]
+    assert [entry.id for entry in both.all(analyser.analyse(parse("x = 0")), anything)] == [
+        "0",
+        "one more",
+    ]
 
 
 def told(network: Network, receiver: str) -> list[str]:
@@ -199,9 +202,9 @@ def test_a_neighbour_may_advertise_what_nothing_satisfies(always_indexed, overla
         broker.validate()
 
 
-def node(text: str) -> Node:
+def node(text: str) -> Filter:
     parsed = parse(text)
-    assert isinstance(parsed, Node)
+    assert isinstance(parsed, Filter)
     return parsed
 
 

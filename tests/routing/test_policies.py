@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.routing.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration
 from tests.routing.histories import FAULTY_HISTORIES, HISTORIES, POLICIES, Player
 
 _POLICY = st.sampled_from(POLICIES)

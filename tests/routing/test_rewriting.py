@@ -13,16 +13,16 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import BrokerId, SubscriptionId
 from boolcast.model.statistics import Statistics
-from boolcast.optimising.mergers import Mergers
-from boolcast.optimising.selectivities import Selectivities
-from boolcast.optimising.trees import Tree, prepared
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.merging import MergingByPruning, MergingByRules, Situation
-from boolcast.routing.policies import REWRITING
-from boolcast.routing.rewriting import SubscriptionPruning
-from boolcast.routing.sending import PrePruning
-from boolcast.simulation.combinations import REWRITING as VARIANTS
-from boolcast.simulation.histories import ALIKE, FILTERS
+from boolcast.optimising.merging.mergers import Mergers
+from boolcast.optimising.pruning.trees import Tree, prepared
+from boolcast.optimising.statistics.selectivities import Selectivities
+from boolcast.routing.policies.registry import REWRITING
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.rewriting.merging import MergingByPruning, MergingByRules, Situation
+from boolcast.routing.rewriting.outgoing_form import PrePruning
+from boolcast.routing.rewriting.subscription_rewriting import SubscriptionPruning
+from boolcast.simulation.scenarios.combinations import REWRITING as VARIANTS
+from boolcast.simulation.scenarios.histories import ALIKE, FILTERS
 
 _FILTERS = st.one_of(st.sampled_from(ALIKE), st.sampled_from(FILTERS))
 _PREDICATES = ("y = 1", "x < 4", "x = 2", "x != 1", "x < 3", "x > 1", "x > 4", "x < 2")
@@ -109,7 +109,7 @@ def test_what_is_told_as_spent_is_what_is_known_now(variant: dict[str, Any], ste
             del originals[name]
             has_changed = True
         elif action == "review":
-            # As `routing.reviewing` does.
+            # As `routing.core.reviewing` does.
             if has_changed or policy.is_overspent(argument):
                 policy.rewrite(argument)
                 has_changed = False

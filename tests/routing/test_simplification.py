@@ -14,15 +14,15 @@ from boolcast.errors import (
 )
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.matching.counting import CountingMatcher
+from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, SubscriptionId
 from boolcast.model.statistics import Statistics
-from boolcast.optimising.selectivities import Selectivities
-from boolcast.routing.broker import Broker
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.learning import Counted
-from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
+from boolcast.optimising.statistics.selectivities import Selectivities
+from boolcast.routing.core.broker import Broker
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.messages import Publish, Subscribe, Unsubscribe
+from boolcast.routing.rewriting.selectivity_source import Counted
 from tests.optimising.histories import read
 from tests.routing.network import Delivery, Network, chain, check_that_nothing_is_lost
 

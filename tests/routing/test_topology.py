@@ -4,7 +4,7 @@ import pytest
 
 from boolcast.errors import TopologyError
 from boolcast.model.identifiers import BrokerId
-from boolcast.routing.topology import Topology, spanning_tree
+from boolcast.routing.protocol.topology import Topology, spanning_tree
 
 
 def topology(brokers: str, *links: str) -> Topology:

@@ -6,9 +6,9 @@ import pytest
 
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, BrokerId, PublicationId
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.messages import PruningDistance, Publish, Subscribe, Unsubscribe
-from boolcast.routing.unsubscription import UpToTheCriticalBroker, pruning_distance
+from boolcast.routing.policies.unsubscription import UpToTheCriticalBroker, pruning_distance
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.messages import PruningDistance, Publish, Subscribe, Unsubscribe
 from tests.routing.network import Delivery, Network, chain, check_that_nothing_is_lost
 
 

@@ -9,7 +9,7 @@ from itertools import combinations as chosen_of
 from random import Random
 from typing import Final
 
-from boolcast.routing.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration
 
 AXES: Final[dict[str, tuple[str, ...]]] = {
     **{

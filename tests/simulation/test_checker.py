@@ -5,7 +5,7 @@ import pytest
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
-from boolcast.simulation.checker import Checker, Violation
+from boolcast.simulation.judging.checker import Checker, Violation
 
 A, B = BrokerId("A"), BrokerId("B")
 C, P = ClientId("c"), ClientId("p")
@@ -27,13 +27,13 @@ class Story:
         return self
 
     def advertise(self, name: str, *filter: str) -> None:
-        self.checker.advertises(self.time, A, P, name, parse(" ".join(filter)))  # type: ignore[arg-type]
+        self.checker.advertises(self.time, A, P, name, parse(" ".join(filter)))
 
     def unadvertise(self, name: str) -> None:
         self.checker.unadvertises(self.time, A, P, name)
 
     def subscribe(self, name: str, *filter: str) -> None:
-        self.checker.subscribes(self.time, B, C, name, parse(" ".join(filter)))  # type: ignore[arg-type]
+        self.checker.subscribes(self.time, B, C, name, parse(" ".join(filter)))
 
     def unsubscribe(self, name: str) -> None:
         self.checker.unsubscribes(self.time, B, C, name)

@@ -11,16 +11,16 @@ import pytest
 from msgspec.structs import replace
 
 from boolcast.model.identifiers import BrokerId, PublicationId
-from boolcast.routing.broker import Broker
-from boolcast.routing.configuration import Configuration, EngineName
-from boolcast.routing.effects import Complain, Deliver, Effect, ReviewReport
-from boolcast.routing.stimuli import Stimulus
-from boolcast.simulation.checker import Subscriber
-from boolcast.simulation.combinations import combinations, simplifications
-from boolcast.simulation.observation import Observer
-from boolcast.simulation.plans import Plan
+from boolcast.routing.core.broker import Broker
+from boolcast.routing.protocol.configuration import Configuration, EngineName
+from boolcast.routing.protocol.effects import Complain, Deliver, Effect, ReviewReport
+from boolcast.routing.protocol.stimuli import Stimulus
+from boolcast.simulation.judging.checker import Subscriber
+from boolcast.simulation.network.observation import Observer
 from boolcast.simulation.runs import Run, outcome_of, outcomes
-from boolcast.simulation.scenarios import Load
+from boolcast.simulation.scenarios.combinations import combinations, simplifications
+from boolcast.simulation.scenarios.plans import Plan
+from boolcast.simulation.scenarios.scenarios import Load
 from tests.routing.network import check_engine
 from tests.simulation.covering_arrays import covering_array, groups
 

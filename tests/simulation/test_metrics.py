@@ -7,9 +7,8 @@ from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.model.statistics import Statistics
-from boolcast.routing import overlapping
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.stimuli import (
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.stimuli import (
     ClientAdvertises,
     ClientLeaves,
     ClientPublishes,
@@ -17,13 +16,14 @@ from boolcast.routing.stimuli import (
     ClientUnadvertises,
     ClientUnsubscribes,
 )
-from boolcast.simulation import topologies
-from boolcast.simulation.metrics import BROKER_COLUMNS, DELAY_COLUMNS, LINK_COLUMNS, Metrics
-from boolcast.simulation.plans import Plan
+from boolcast.routing.tables import overlaps as overlaps_module
+from boolcast.simulation.judging.metrics import BROKER_COLUMNS, DELAY_COLUMNS, LINK_COLUMNS, Metrics
+from boolcast.simulation.network.simulator import Simulation
+from boolcast.simulation.network.wires import WireSettings
 from boolcast.simulation.runs import Run
-from boolcast.simulation.scenarios import Load
-from boolcast.simulation.simulator import Simulation
-from boolcast.simulation.wires import WireSettings
+from boolcast.simulation.scenarios import topologies
+from boolcast.simulation.scenarios.plans import Plan
+from boolcast.simulation.scenarios.scenarios import Load
 
 B = [BrokerId(f"B{number}") for number in range(4)]
 C, P = ClientId("c"), ClientId("p")
@@ -40,10 +40,10 @@ def network(**policy: object) -> tuple[Simulation, Metrics]:
         wires=WireSettings(latency_ms=10),
         is_direct=True,
     )
-    simulation.request(B[3], ClientAdvertises(P, "a", parse("true")))  # type: ignore[arg-type]
-    simulation.request(B[0], ClientSubscribes(C, "s1", parse("x > 0")))  # type: ignore[arg-type]
+    simulation.request(B[3], ClientAdvertises(P, "a", parse("true")))
+    simulation.request(B[0], ClientSubscribes(C, "s1", parse("x > 0")))
     assert simulation.settle()
-    simulation.request(B[0], ClientSubscribes(C, "s2", parse("x > 5")))  # type: ignore[arg-type]
+    simulation.request(B[0], ClientSubscribes(C, "s2", parse("x > 5")))
     assert simulation.settle()
     return simulation, metrics
 
@@ -89,7 +89,7 @@ def test_an_event_that_a_ghost_attracts_is_a_false_positive():
     """s1 is preserved beyond B1: what only it wanted goes that far, and no further."""
     simulation, metrics = network(unsubscription="incremental", threshold=0.0, slack=0)
     for broker in (B[1], B[2]):
-        simulation.request(broker, ClientSubscribes(C, "meeting", parse("x > 7")))  # type: ignore[arg-type]
+        simulation.request(broker, ClientSubscribes(C, "meeting", parse("x > 7")))
     assert simulation.settle()
     for number in range(5):
         publish(simulation, f"e{number}", 9)
@@ -111,9 +111,9 @@ def simplified(**policy: object) -> tuple[Simulation, Metrics]:
         observers=[metrics],
         statistics=Statistics(events=10, predicates={"x = 1": 1, "y < 5": 5, "y > 6": 5}),
     )
-    simulation.request(B[3], ClientAdvertises(P, "a", parse("true")))  # type: ignore[arg-type]
+    simulation.request(B[3], ClientAdvertises(P, "a", parse("true")))
     for name, text in (("s1", "x = 1 and y < 5"), ("s2", "x = 1 and y > 6")):
-        simulation.request(B[0], ClientSubscribes(C, name, parse(text)))  # type: ignore[arg-type]
+        simulation.request(B[0], ClientSubscribes(C, name, parse(text)))
     assert simulation.settle()
     for number, y in enumerate((4, 6)):
         publication = PublicationId(f"e{number}")
@@ -150,7 +150,7 @@ def test_simpler_entries_attract_false_positives(policy, false_positives, pruned
 def test_what_is_pruned_from_advertisements_of_neighbours():
     """At B0 to B2: B3 has it from a client."""
     simulation, metrics = simplified(advertisement_rewriting="pruning")
-    simulation.request(B[3], ClientAdvertises(P, "more", parse("x = 1 and z = 1")))  # type: ignore[arg-type]
+    simulation.request(B[3], ClientAdvertises(P, "more", parse("x = 1 and z = 1")))
     simulation.request(B[3], ClientPublishes(P, PublicationId("e"), Event(x=1, y=4)))
     assert simulation.settle()
     metrics.look(simulation)
@@ -161,20 +161,20 @@ def test_what_is_pruned_from_advertisements_of_neighbours():
 
 def test_what_was_asked_of_overlaps(monkeypatch):
     """B0 asks for its two subscriptions, and B1 and B2 for those; each overlaps with `true`."""
-    monkeypatch.setattr(overlapping, "FEW", 0)
-    monkeypatch.setattr(overlapping, "INDEXED_COSTS", 0)
-    monkeypatch.setattr(overlapping, "HANDFUL", 0)
+    monkeypatch.setattr(overlaps_module, "FEW", 0)
+    monkeypatch.setattr(overlaps_module, "INDEXED_COSTS", 0)
+    monkeypatch.setattr(overlaps_module, "HANDFUL", 0)
     simulation, metrics = simplified()
     overlaps = metrics.summary().overlaps
     assert (overlaps.found, overlaps.checked, overlaps.refuted) == (6, 6, 0)
     assert overlaps.false_share == 0.0
     assert overlaps.asked >= overlaps.found
     # What only the algebra knows to be none.
-    simulation.request(B[3], ClientAdvertises(P, "b", parse("x > 5 and x < 8")))  # type: ignore[arg-type]
+    simulation.request(B[3], ClientAdvertises(P, "b", parse("x > 5 and x < 8")))
     simulation.request(B[3], ClientUnadvertises(P, "a"))
     assert simulation.settle()
     filter = parse("x != 6 and x != 7 and (x = 7 or x = 6)")
-    simulation.request(B[0], ClientSubscribes(C, "none", filter))  # type: ignore[arg-type]
+    simulation.request(B[0], ClientSubscribes(C, "none", filter))
     assert simulation.settle()
     metrics.look(simulation)
     assert metrics.summary().overlaps.refuted > 0
@@ -214,10 +214,10 @@ def test_a_client_that_leaves_triggers_and_costs_as_much_as_its_ends_do(end):
     simulation = Simulation(
         topologies.line(4), Configuration(), observers=[metrics], is_direct=True
     )
-    simulation.request(B[3], ClientAdvertises(P, "a", parse("true")))  # type: ignore[arg-type]
+    simulation.request(B[3], ClientAdvertises(P, "a", parse("true")))
     for client, name, text in ((C, "wide", "x > 0"), (ClientId("d"), "narrow", "x > 5")):
         assert simulation.settle()
-        simulation.request(B[0], ClientSubscribes(client, name, parse(text)))  # type: ignore[arg-type]
+        simulation.request(B[0], ClientSubscribes(client, name, parse(text)))
     assert simulation.settle()
     simulation.request(B[0], end)
     job, _ = simulation.processes[B[0]].current or (None, None)

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from boolcast.errors import BoolcastError, ConfigurationError, FileError, UsageError
-from boolcast.routing.configuration import Configuration, Merging
-from boolcast.routing.stimuli import ClientLeaves
-from boolcast.simulation.combinations import combinations
-from boolcast.simulation.faults import KINDS, Cut, Fault
-from boolcast.simulation.plans import POLICIES, Plan, draw, policies_of
+from boolcast.routing.protocol.configuration import Configuration, Merging
+from boolcast.routing.protocol.stimuli import ClientLeaves
 from boolcast.simulation.runs import describe, outcome_of
-from boolcast.simulation.scenarios import SCENARIOS, Load
+from boolcast.simulation.scenarios.combinations import combinations
+from boolcast.simulation.scenarios.faults import KINDS, Cut, Fault
+from boolcast.simulation.scenarios.plans import POLICIES, Plan, draw, policies_of
+from boolcast.simulation.scenarios.scenarios import SCENARIOS, Load
 
 
 @pytest.mark.slow

@@ -7,35 +7,35 @@ import pytest
 
 from boolcast.errors import ProtocolError, UnadvertisedError
 from boolcast.filters.expressions import FALSE
+from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.statistics import Statistics
-from boolcast.optimising import trees
-from boolcast.optimising.estimates import Rules
-from boolcast.optimising.mergers import Merger
-from boolcast.optimising.pre_pruning import pre_prune
-from boolcast.optimising.selectivities import Selectivities
-from boolcast.routing import advertising, subscribing, synchronising
-from boolcast.routing.broker import Broker
-from boolcast.routing.effects import Complain, Confirm, Deliver, Effect, Refuse, Send
-from boolcast.routing.forms import Form, Forms
-from boolcast.routing.graph import Change, RelationGraph
-from boolcast.routing.links import LinkEnd
-from boolcast.routing.merging import MergingByPruning
-from boolcast.routing.messages import Publish, Subscribe, Unsubscribe
-from boolcast.routing.neighbours import Neighbour
-from boolcast.routing.propagation import TowardsAdvertisements
-from boolcast.routing.state import State
-from boolcast.routing.stimuli import (
+from boolcast.optimising.merging.mergers import Merger
+from boolcast.optimising.pruning import trees
+from boolcast.optimising.pruning.pre_pruning import pre_prune
+from boolcast.optimising.statistics.estimates import Rules
+from boolcast.optimising.statistics.selectivities import Selectivities
+from boolcast.routing.core import advertising, subscribing, synchronising
+from boolcast.routing.core.broker import Broker
+from boolcast.routing.core.neighbours import Neighbour
+from boolcast.routing.core.state import State
+from boolcast.routing.policies.propagation import TowardsAdvertisements
+from boolcast.routing.policies.unsubscription import Separately
+from boolcast.routing.protocol.effects import Complain, Confirm, Deliver, Effect, Refuse, Send
+from boolcast.routing.protocol.links import LinkEnd
+from boolcast.routing.protocol.messages import Publish, Subscribe, Unsubscribe
+from boolcast.routing.protocol.stimuli import (
     ClientPublishes,
     ClientSubscribes,
     ClientUnsubscribes,
     Received,
     Stimulus,
 )
-from boolcast.routing.tables import Entry
-from boolcast.routing.unsubscription import Separately
-from boolcast.simulation.plans import Plan
+from boolcast.routing.rewriting.merging import MergingByPruning
+from boolcast.routing.tables.covering_graph import Change, RelationGraph
+from boolcast.routing.tables.entries import Entry
 from boolcast.simulation.runs import outcome_of
+from boolcast.simulation.scenarios.plans import Plan
 
 pytestmark = pytest.mark.slow
 
@@ -97,10 +97,10 @@ def prune_what_clients_asked_for(self: State, entry: Entry) -> None:
     self.engine.add(entry.id, filter)
 
 
-TAKE_UP = State.take_up
+TAKE_UP = State.index
 
 
-def tell_the_whole_form(self: State, neighbour: Neighbour, subscription: str) -> Form:
+def tell_the_whole_form(self: State, neighbour: Neighbour, subscription: str) -> AnalysedFilter:
     """R3 broken: covering goes by the form to be sent, and another is sent."""
     return self.wanted_form(neighbour, subscription)
 
@@ -113,9 +113,11 @@ def prune_an_alternative(is_and: bool, parts: Sequence[trees.Tree], rules: Rules
 JOINED = trees._joined
 
 
-def hold_what_overlaps_with_nothing(self: TowardsAdvertisements, entry: Entry, form: Form) -> None:
+def hold_what_overlaps_with_nothing(
+    self: TowardsAdvertisements, entry: Entry, form: AnalysedFilter
+) -> None:
     """R8 broken: what replaces an advertisement does not cover it."""
-    HOLD(self, entry, Forms().of(FALSE))
+    HOLD(self, entry, FilterAnalyser().analyse(FALSE))
 
 
 HOLD = TowardsAdvertisements.hold_advertisement
@@ -193,7 +195,7 @@ def complain_of_all(self: Broker, stimulus: Stimulus, *, now: float) -> list[Eff
         (Broker, "handle", complain_of_all, {}),
         (subscribing, "keep_subscription", lambda state, entry: None, {"faults": "crash:8"}),
         (MergingByPruning, "_merged", merge_into_the_first, {"policy": MERGING}),
-        (State, "take_up", prune_what_clients_asked_for, {"policy": "pruning"}),
+        (State, "index", prune_what_clients_asked_for, {"policy": "pruning"}),
         (State, "form_of", tell_the_whole_form, {"policy": SENDING}),
         (trees, "_joined", prune_an_alternative, {"policy": PRUNING}),
         (

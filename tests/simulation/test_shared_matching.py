@@ -8,8 +8,8 @@ from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.parsing import parse
 from boolcast.matching.scan import ScanMatcher
 from boolcast.model.events import Event
-from boolcast.simulation.histories import EVENTS, FILTERS
-from boolcast.simulation.shared_matching import SharedFilters, SharedMatcher
+from boolcast.simulation.network.shared_matching import SharedFilters, SharedMatcher
+from boolcast.simulation.scenarios.histories import EVENTS, FILTERS
 
 STEPS = st.lists(
     st.one_of(

@@ -8,22 +8,22 @@ from boolcast.errors import UsageError
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.stimuli import (
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.stimuli import (
     ClientAdvertises,
     ClientLeaves,
     ClientPublishes,
     ClientSubscribes,
     ClientUnsubscribes,
 )
-from boolcast.simulation import topologies
-from boolcast.simulation.checker import Checker
-from boolcast.simulation.costs import FREE, Costs
-from boolcast.simulation.faults import Clog, Crash, Cut, Fault, Pause, Slow, plan
-from boolcast.simulation.metrics import Metrics
-from boolcast.simulation.observation import Observer
-from boolcast.simulation.simulator import Simulation
-from boolcast.simulation.wires import WireSettings
+from boolcast.simulation.judging.checker import Checker
+from boolcast.simulation.judging.metrics import Metrics
+from boolcast.simulation.network.costs import FREE, Costs
+from boolcast.simulation.network.observation import Observer
+from boolcast.simulation.network.simulator import Simulation
+from boolcast.simulation.network.wires import WireSettings
+from boolcast.simulation.scenarios import topologies
+from boolcast.simulation.scenarios.faults import Clog, Crash, Cut, Fault, Pause, Slow, plan
 
 B0, B1, B2 = (BrokerId(f"B{number}") for number in range(3))
 C, P = ClientId("c"), ClientId("p")
@@ -49,8 +49,8 @@ class Line:
             is_direct=direct,
             **settings,
         )
-        self.simulation.request(B0, ClientAdvertises(P, "a", parse("true")))  # type: ignore[arg-type]
-        self.simulation.request(B2, ClientSubscribes(C, "s", parse("x > 5")))  # type: ignore[arg-type]
+        self.simulation.request(B0, ClientAdvertises(P, "a", parse("true")))
+        self.simulation.request(B2, ClientSubscribes(C, "s", parse("x > 5")))
         assert self.simulation.settle()
         self.simulation.timeline.run(1.0)
 
@@ -191,7 +191,7 @@ def test_rest_is_told_only_when_it_is_true():
     assert line.simulation.in_flight() == (0, 0)
     line.publish("e")
     assert line.simulation.in_flight() == (0, 1)
-    line.simulation.request(B2, ClientSubscribes(C, "t", parse("x > 1")))  # type: ignore[arg-type]
+    line.simulation.request(B2, ClientSubscribes(C, "t", parse("x > 1")))
     # The wider one goes out, and takes the place of the other.
     assert line.simulation.in_flight()[0] == 2
     line.simulation.timeline.run(1.5)
@@ -228,11 +228,11 @@ def test_deregistration_with_events_in_flight(policy, installed, latency_ms):
         observers=[checker, metrics],
         is_direct=True,
     )
-    simulation.request(B2, ClientAdvertises(P, "a", parse("true")))  # type: ignore[arg-type]
+    simulation.request(B2, ClientAdvertises(P, "a", parse("true")))
     for name, text in (("s1", "x > 0"), ("s2", "x > 5")):
         assert simulation.settle()
-        simulation.request(B0, ClientSubscribes(C, name, parse(text)))  # type: ignore[arg-type]
-    simulation.request(B1, ClientSubscribes(C, "meeting", parse("x > 7")))  # type: ignore[arg-type]
+        simulation.request(B0, ClientSubscribes(C, name, parse(text)))
+    simulation.request(B1, ClientSubscribes(C, "meeting", parse("x > 7")))
     assert simulation.settle()
     start = simulation.now
 

@@ -5,9 +5,10 @@ from collections import Counter
 import pytest
 
 from boolcast.errors import FileError, TopologyError
-from boolcast.routing.topology import spanning_tree
-from boolcast.simulation import topologies
+from boolcast.model.identifiers import BrokerId
+from boolcast.routing.protocol.topology import spanning_tree
 from boolcast.simulation.chance import stream
+from boolcast.simulation.scenarios import topologies
 
 
 def degrees(name: str) -> list[int]:
@@ -39,7 +40,7 @@ def test_the_49_brokers_of_the_paper():
     assert Counter(each[0] for each in inner) == {"A": 3, "B": 2, "C": 2, "D": 2, "E": 3}
     assert sorted(len(neighbours[each]) - 1 for each in inner) == [2] * 4 + [3] * 8
     assert {neighbours[each] for each in topologies.PUBLISHER_EDGES} == {("E1",)}
-    assert len(neighbours["E1"]) == 4  # type: ignore[index]
+    assert len(neighbours[BrokerId("E1")]) == 4
 
 
 def test_the_tiered_network_of_the_paper():

@@ -5,12 +5,12 @@ import pytest
 from boolcast.filters.expressions import TRUE
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, BrokerId, PublicationId, SubscriptionId
-from boolcast.routing.messages import Acknowledge, Publish, Subscribe, Unsubscribe
-from boolcast.routing.stimuli import Received
+from boolcast.routing.protocol.messages import Acknowledge, Publish, Subscribe, Unsubscribe
+from boolcast.routing.protocol.stimuli import Received
 from boolcast.simulation.chance import stream
-from boolcast.simulation.costs import Costs, Tariff
-from boolcast.simulation.timeline import Timeline
-from boolcast.simulation.wires import Wire, WireSettings
+from boolcast.simulation.network.costs import Costs, Tariff
+from boolcast.simulation.network.timeline import Timeline
+from boolcast.simulation.network.wires import Wire, WireSettings
 
 
 def test_what_is_due_at_the_same_time_keeps_its_order():

@@ -5,16 +5,16 @@ from typing import cast
 
 from boolcast.algebra.budget import Budget
 from boolcast.algebra.domains import ALL_EVENTS
-from boolcast.algebra.members import is_empty
 from boolcast.algebra.satisfaction import State
 from boolcast.algebra.value_sets import ValueSet, Variable, intersect, meaning
+from boolcast.algebra.witness_values import is_empty
 from boolcast.filters.expressions import And, Filter, Leaf, Predicate
 
 
 def leaves(node: Filter) -> tuple[Leaf, ...] | None:
     """The predicates of a conjunction, or None if the filter is not one as it stands."""
     if isinstance(node, Predicate):
-        return (cast("Leaf", node),)
+        return (node,)
     if isinstance(node, And) and all(isinstance(child, Predicate) for child in node.children):
         return cast("tuple[Leaf, ...]", node.children)
     return None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from boolcast.algebra import cuts as ordered
+from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.value_sets import (
     EVERY_VALUE,
     ONLY_MISSING,

@@ -7,10 +7,10 @@ two-valued negation, true also where predicates are unknown, and not the filter'
 
 from typing import NamedTuple
 
-from boolcast.algebra import cuts as ordered
+from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.domains import World
 from boolcast.algebra.value_sets import ValueSet, Variable, meaning
-from boolcast.filters.expressions import And, Constant, Filter, Leaf, Node, Not, Or
+from boolcast.filters.expressions import And, Constant, Filter, Leaf, Not, Or
 from boolcast.filters.negation import complement
 
 
@@ -41,15 +41,15 @@ NO = Any(())
 
 def accepted(filter: Filter, world: World) -> Formula:
     """The filter accepts the event."""
-    return _formula(filter, world, negated=False, wanted=True)  # type: ignore[arg-type]
+    return _formula(filter, world, negated=False, wanted=True)
 
 
 def refused(filter: Filter, world: World) -> Formula:
     """The filter does not accept the event."""
-    return _formula(filter, world, negated=False, wanted=False)  # type: ignore[arg-type]
+    return _formula(filter, world, negated=False, wanted=False)
 
 
-def _formula(node: Node, world: World, *, negated: bool, wanted: bool) -> Formula:
+def _formula(node: Filter, world: World, *, negated: bool, wanted: bool) -> Formula:
     """`negated` is the filter's own NOT, which swaps predicates for their complements;
     not `wanted` is the negation of the whole, which swaps sets for what lies outside them.
     """

@@ -1,7 +1,7 @@
 """What is odd about a filter: parts that are never true, always true, or do not matter."""
 
 from collections.abc import Iterator
-from typing import Literal, cast
+from typing import Literal
 
 import msgspec
 
@@ -13,7 +13,6 @@ from boolcast.filters.expressions import (
     Filter,
     In,
     IsNull,
-    Node,
     Not,
     Or,
     Predicate,
@@ -48,7 +47,7 @@ def lint(filter: Filter, *, schema: Schema | None = None, budget: int = SIMPLIFY
     >>> [finding.message for finding in lint(parse("price < 25 and price < 30")).findings]
     ['`price < 30` makes no difference and can be left out']
     """
-    return _Linter(schema, budget).run(cast("Node", filter))
+    return _Linter(schema, budget).run(filter)
 
 
 class _Linter(Prover):
@@ -56,7 +55,7 @@ class _Linter(Prover):
         super().__init__(schema, steps)
         self.findings: list[Finding] = []
 
-    def run(self, node: Node) -> Lint:
+    def run(self, node: Filter) -> Lint:
         if self.schema is not None:
             self.findings.extend(_always_missing(node, self.schema))
         self._constant_parts(node)
@@ -64,7 +63,7 @@ class _Linter(Prover):
             self._redundant_parts(node)
         return Lint(tuple(self.findings), self.exhausted)
 
-    def _constant_parts(self, node: Node) -> None:
+    def _constant_parts(self, node: Filter) -> None:
         """Report the topmost parts that are never or always true."""
         if not self.may_exist([node], []):
             core = self._core(node)
@@ -84,7 +83,7 @@ class _Linter(Prover):
             if isinstance(pushed, And | Or):
                 self._constant_parts(pushed)
 
-    def _core(self, node: Node) -> Node:
+    def _core(self, node: Filter) -> Filter:
         """A smallest part of a contradiction that is one by itself."""
         if not isinstance(node, And):
             return node
@@ -95,7 +94,7 @@ class _Linter(Prover):
                 children = others
         return conjunction(children) if len(children) > 1 else self._core(children[0])
 
-    def _redundant_parts(self, node: Node) -> None:
+    def _redundant_parts(self, node: Filter) -> None:
         simplified = simplify(node, schema=self.schema, budget=self.budget.remaining)
         self.exhausted = self.exhausted or simplified.exhausted
         written = {str(part) for part in _all_parts(node)}
@@ -106,7 +105,7 @@ class _Linter(Prover):
             self.findings.append(Finding("redundant", str(removed), message))
 
 
-def _all_parts(node: Node) -> Iterator[Node]:
+def _all_parts(node: Filter) -> Iterator[Filter]:
     yield node
     match node:
         case And(children) | Or(children):
@@ -116,7 +115,7 @@ def _all_parts(node: Node) -> Iterator[Node]:
             yield from _all_parts(child)
 
 
-def _always_missing(node: Node, schema: Schema) -> Iterator[Finding]:
+def _always_missing(node: Filter, schema: Schema) -> Iterator[Finding]:
     """Predicates on attributes that no event of the filter's own types carries."""
     seen: set[tuple[str, str]] = set()
     types = frozenset(schema.types)
@@ -136,7 +135,7 @@ def _always_missing(node: Node, schema: Schema) -> Iterator[Finding]:
 
 
 def _leaves_with_types(
-    node: Node, types: frozenset[str]
+    node: Filter, types: frozenset[str]
 ) -> Iterator[tuple[Predicate, frozenset[str]]]:
     """Every predicate with the event types that the ANDs above it leave possible."""
     match node:

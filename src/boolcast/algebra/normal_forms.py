@@ -15,7 +15,6 @@ from boolcast.filters.expressions import (
     Constant,
     Filter,
     Leaf,
-    Node,
     Or,
     conjunction,
     disjunction,
@@ -51,7 +50,7 @@ def to_dnf(filter: Filter, *, budget: int = DEFAULT_CLAUSES) -> NormalForm:
     >>> str(to_dnf(parse("a = 1 and (b = 2 or c = 3)")).filter)
     'a = 1 and b = 2 or a = 1 and c = 3'
     """
-    node = to_nnf(cast("Node", filter))
+    node = to_nnf(filter)
     try:
         clauses = _clauses(node, Or, budget)
     except _TooManyError:
@@ -66,7 +65,7 @@ def to_cnf(filter: Filter, *, budget: int = DEFAULT_CLAUSES) -> NormalForm:
     >>> str(to_cnf(parse("a = 1 and b = 2 or c = 3")).filter)
     '(a = 1 or c = 3) and (b = 2 or c = 3)'
     """
-    node = to_nnf(cast("Node", filter))
+    node = to_nnf(filter)
     try:
         clauses = _clauses(node, And, budget)
     except _TooManyError:
@@ -74,7 +73,7 @@ def to_cnf(filter: Filter, *, budget: int = DEFAULT_CLAUSES) -> NormalForm:
     return NormalForm(conjunction(disjunction(clause) for clause in clauses), tuple(clauses))
 
 
-def _clauses(node: Node, outer: type[And] | type[Or], budget: int) -> list[_Clause]:
+def _clauses(node: Filter, outer: type[And] | type[Or], budget: int) -> list[_Clause]:
     """The clauses of a normal form whose outer operator is `outer`."""
     match node:
         case Constant(value):

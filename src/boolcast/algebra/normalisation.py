@@ -13,11 +13,11 @@ from typing import Final, cast
 
 import msgspec
 
-from boolcast.algebra import cuts as ordered
+from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.budget import Budget
 from boolcast.algebra.conjunctions import leaves
-from boolcast.algebra.cuts import Cut, Cuts
 from boolcast.algebra.domains import ALL_EVENTS, World, worlds
+from boolcast.algebra.ordered_sets import Boundary, OrderedSet
 from boolcast.algebra.relations import Search
 from boolcast.algebra.simplification import SIMPLIFY_BUDGET
 from boolcast.algebra.value_sets import ONLY_MISSING, Variable, intersect, meaning
@@ -32,7 +32,6 @@ from boolcast.filters.expressions import (
     In,
     IsNull,
     Leaf,
-    Node,
     StringTest,
     conjunction,
 )
@@ -66,7 +65,7 @@ def normalise_conjunction(
     >>> str(normalise_conjunction(parse("z = 9 and z < 10 and z > 2 and y > 3")))
     'y > 3 and z = 9'
     """
-    node = without_constants(to_nnf(cast("Node", filter)))
+    node = without_constants(to_nnf(filter))
     if isinstance(node, Constant):
         return Normalised(node)
     predicates = leaves(node)
@@ -88,10 +87,10 @@ def normalise_conjunction(
         exhausted = exhausted or needed is None
         kept += rewritten if needed is None else needed
     kept.sort(key=_place)
-    return Normalised(conjunction(cast("list[Node]", kept)), exhausted)
+    return Normalised(conjunction(cast("list[Filter]", kept)), exhausted)
 
 
-def _world(node: Node, schema: Schema | None) -> World:
+def _world(node: Filter, schema: Schema | None) -> World:
     """The one world of the schema in which the conjunction can be true, else that of all events."""
     possible = [
         world
@@ -131,12 +130,12 @@ def _rewritten(variable: Variable, own: list[Leaf], world: World) -> Iterator[Le
             yield from (canonical_predicate(leaf) for leaf in own if _leaves_out(leaf))
 
 
-def _has_open_gaps(cuts: Cuts) -> bool:
+def _has_open_gaps(cuts: OrderedSet) -> bool:
     """True where a gap between strings has no last string, as behind a prefix."""
     return any(_is_open(high) for high, _ in ordered.intervals(cuts)[1:])
 
 
-def _is_open(cut: Cut) -> bool:
+def _is_open(cut: Boundary) -> bool:
     return cut[0] == ordered.STRING and not cut[1].endswith("\0")
 
 
@@ -145,7 +144,7 @@ def _leaves_out(leaf: Leaf) -> bool:
     return len(meaning(leaf).inside.cuts) > 2
 
 
-def _of_kind(name: str, cuts: Cuts, rank: int, is_whole: bool) -> Iterator[Leaf]:
+def _of_kind(name: str, cuts: OrderedSet, rank: int, is_whole: bool) -> Iterator[Leaf]:
     """A set of values of one kind: as values if it has few, else by its bounds and gaps.
 
     Gaps between strings that have no last one are left to those who wrote them.
@@ -193,7 +192,7 @@ def _any_of_kind(name: str, rank: int, is_whole: bool) -> Leaf:
             return Between(name, 1, 0, negated=True)
 
 
-def _only_value(span: tuple[Cut, Cut], is_whole: bool) -> Value | None:
+def _only_value(span: tuple[Boundary, Boundary], is_whole: bool) -> Value | None:
     """The value of an interval that holds a single one."""
     begin, _ = span
     if len(begin) == 1 and begin[0] not in (ordered.BOOLEAN, ordered.STRING):
@@ -206,7 +205,7 @@ def _only_value(span: tuple[Cut, Cut], is_whole: bool) -> Value | None:
     return value if holds_one else None
 
 
-def _value(cut: Cut) -> Value:
+def _value(cut: Boundary) -> Value:
     """The value just behind a cut."""
     rank, *value = cut
     if not value:
@@ -214,7 +213,7 @@ def _value(cut: Cut) -> Value:
     return Timestamp(value[0]) if rank == ordered.TIMESTAMP else canonical_value(value[0])
 
 
-def _value_before(cut: Cut, is_whole: bool = False) -> Value:
+def _value_before(cut: Boundary, is_whole: bool = False) -> Value:
     """The value just before a cut, where there is one."""
     rank, value = cut
     if is_whole and abs(value) < 2**53:
@@ -228,7 +227,7 @@ def _value_before(cut: Cut, is_whole: bool = False) -> Value:
     return canonical_value(before)
 
 
-def _bound(name: str, cut: Cut, of_former: str, of_following: str) -> Leaf:
+def _bound(name: str, cut: Boundary, of_former: str, of_following: str) -> Leaf:
     """A bound at a cut, by the value before it or the one behind it, whichever is shorter."""
     following = _value(cut)
     if cut[0] == ordered.STRING and not cut[1].endswith("\0"):
@@ -251,7 +250,7 @@ def _needed(own: list[Leaf], schema: Schema | None, budget: Budget) -> list[Leaf
     needed = list(own)
     for leaf in reversed(own):
         others = [other for other in needed if other is not leaf]
-        search = Search([conjunction(cast("list[Node]", others))], [leaf], schema, budget)
+        search = Search([conjunction(cast("list[Filter]", others))], [leaf], schema, budget)
         if search.exhausted:
             return None
         if not search.may_exist:

@@ -13,12 +13,12 @@ The search is exact and exponential at worst; it spends a budget.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from boolcast.algebra import cuts as ordered
+from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.budget import Budget
 from boolcast.algebra.domains import World
 from boolcast.algebra.formulas import All, Any, Atom, Formula
-from boolcast.algebra.members import choose, is_empty
 from boolcast.algebra.value_sets import ValueSet, Variable, intersect
+from boolcast.algebra.witness_values import choose, is_empty
 from boolcast.model.events import Event
 
 State = dict[Variable, ValueSet]

@@ -6,7 +6,7 @@ subtrees are tried before single leaves, later ones before earlier ones, until n
 """
 
 from collections.abc import Iterator
-from typing import Final, cast
+from typing import Final
 
 import msgspec
 
@@ -18,7 +18,6 @@ from boolcast.filters.expressions import (
     And,
     Constant,
     Filter,
-    Node,
     Or,
     Predicate,
     conjunction,
@@ -59,11 +58,11 @@ def simplify(
     >>> str(simplify(parse("price < 25 and (price < 30 or title = 'Emma')")))
     'price < 25'
     """
-    return _Simplifier(schema, budget).run(without_constants(to_nnf(cast("Node", filter))))
+    return _Simplifier(schema, budget).run(without_constants(to_nnf(filter)))
 
 
 class _Simplifier(Prover):
-    def run(self, node: Node) -> Simplified:
+    def run(self, node: Filter) -> Simplified:
         if isinstance(node, Constant):
             return Simplified(node)
         if not self.may_exist([node], []):
@@ -75,7 +74,7 @@ class _Simplifier(Prover):
             node = shorter
         return Simplified(node, tuple(removed), self.exhausted)
 
-    def _pass(self, node: Node, removed: list[Filter]) -> Node:
+    def _pass(self, node: Filter, removed: list[Filter]) -> Filter:
         """The filter without what can be removed from it in one go through its parts."""
         position = 0
         while position < len(parts := _parts(node)) and self.budget.remaining > 0:
@@ -94,14 +93,14 @@ class _Simplifier(Prover):
         return node
 
 
-def _parts(node: Node) -> list[tuple[_Path, Node, And | Or]]:
+def _parts(node: Filter) -> list[tuple[_Path, Filter, And | Or]]:
     """Every node below the root with its path and parent: subtrees first, later ones first."""
     parts = list(_below(node, ()))
     parts.sort(key=lambda item: isinstance(item[1], Predicate))
     return parts
 
 
-def _below(node: Node, path: _Path) -> Iterator[tuple[_Path, Node, And | Or]]:
+def _below(node: Filter, path: _Path) -> Iterator[tuple[_Path, Filter, And | Or]]:
     if isinstance(node, And | Or):
         for index in reversed(range(len(node.children))):
             child = node.children[index]
@@ -109,7 +108,7 @@ def _below(node: Node, path: _Path) -> Iterator[tuple[_Path, Node, And | Or]]:
             yield from _below(child, (*path, index))
 
 
-def _without(node: Node, path: _Path) -> Node:
+def _without(node: Filter, path: _Path) -> Filter:
     """The filter without the part at the path; an operator left with one child dissolves."""
     assert isinstance(node, And | Or)
     first, *rest = path

@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from boolcast.algebra.budget import Budget
-from boolcast.algebra.cuts import STRING, Cut
+from boolcast.algebra.ordered_sets import STRING, Boundary
 from boolcast.algebra.value_sets import Literal, Row
 from boolcast.filters.patterns import ANY, LikePattern
 
@@ -30,7 +30,7 @@ class Bounds(NamedTuple):
         return self.low <= text and (self.high is None or text < self.high)
 
 
-def bounds_of(begin: Cut, end: Cut) -> Bounds | None:
+def bounds_of(begin: Boundary, end: Boundary) -> Bounds | None:
     """The part of an interval that is strings; None where none of it is."""
     if begin >= (STRING + 1,) or end <= (STRING,):
         return None

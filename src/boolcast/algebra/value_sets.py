@@ -1,7 +1,7 @@
 """What a predicate says about one attribute: a set of values.
 
-Cuts (see `algebra.cuts`) hold all that order, equality and prefixes can say. Other string
-patterns ride along as literals: a value is in the set if the cuts admit it and, where it is
+OrderedSet (see `algebra.ordered_sets`) hold all that order, equality and prefixes can say. Other
+string patterns ride along as literals: a value is in the set if the cuts admit it and, where it is
 a string, every literal holds. Whether such a set is empty is for `algebra.strings` to find.
 """
 
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple, assert_never
 
-from boolcast.algebra import cuts as ordered
-from boolcast.algebra.cuts import Cuts
+from boolcast.algebra import ordered_sets as ordered
+from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.filters.canonical import canonical_predicate
 from boolcast.filters.expressions import (
     AttributeComparison,
@@ -48,7 +48,7 @@ class Literal(NamedTuple):
 class ValueSet(NamedTuple):
     """The values that `cuts` admit and, of the strings among them, those that fit all literals."""
 
-    cuts: Cuts
+    cuts: OrderedSet
     literals: frozenset[Literal] = frozenset()
 
 
@@ -117,24 +117,24 @@ def meaning(predicate: Leaf) -> Meaning:
             assert_never(predicate)
 
 
-def _of_cuts(attribute: str, inside: Cuts) -> Meaning:
+def _of_cuts(attribute: str, inside: OrderedSet) -> Meaning:
     return Meaning(Variable(attribute), ValueSet(inside), ValueSet(ordered.complement(inside)))
 
 
-def _kind_cuts(value: Value) -> Cuts:
+def _kind_cuts(value: Value) -> OrderedSet:
     rank = ordered.RANKS[kind_of(value)]
     return ((rank,), (rank + 1,))
 
 
-def _within_kind(inside: Cuts, value: Value) -> Cuts:
+def _within_kind(inside: OrderedSet, value: Value) -> OrderedSet:
     """The values of the same kind that are not in the set; NaN is none of them."""
     return ordered.intersect(_kind_cuts(value), ordered.complement(inside))
 
 
-def comparison_cuts(operator: Operator, value: Value) -> Cuts:
+def comparison_cuts(operator: Operator, value: Value) -> OrderedSet:
     """The values that a comparison accepts."""
     begin, end = _kind_cuts(value)
-    spans: Cuts
+    spans: OrderedSet
     below, above = ordered.before(value), ordered.after(value)
     match operator:
         case "=":
@@ -154,24 +154,24 @@ def comparison_cuts(operator: Operator, value: Value) -> Cuts:
     return _without_empty(spans)
 
 
-def between_cuts(low: Value, high: Value, *, negated: bool) -> Cuts:
+def between_cuts(low: Value, high: Value, *, negated: bool) -> OrderedSet:
     """The values from one to another, both included, or all others of their kind."""
     inside = ordered.intersect(comparison_cuts(">=", low), comparison_cuts("<=", high))
     return _within_kind(inside, low) if negated else inside
 
 
-def list_cuts(values: Sequence[Value], *, negated: bool) -> Cuts:
+def list_cuts(values: Sequence[Value], *, negated: bool) -> OrderedSet:
     """The values in a list, or all others of their kind."""
-    spans: list[ordered.Cut] = []
+    spans: list[ordered.Boundary] = []
     for value in sorted(set(values)):
         spans += (ordered.before(value), ordered.after(value))
     inside = _without_empty(spans)
     return _within_kind(inside, values[0]) if negated else inside
 
 
-def _without_empty(spans: Sequence[ordered.Cut]) -> Cuts:
+def _without_empty(spans: Sequence[ordered.Boundary]) -> OrderedSet:
     """The row without pairs of equal cuts: empty intervals, and intervals that touch."""
-    kept: list[ordered.Cut] = []
+    kept: list[ordered.Boundary] = []
     for cut in spans:
         if kept and kept[-1] == cut:
             kept.pop()
@@ -194,7 +194,7 @@ def _pattern_meaning(attribute: str, row: Row, negated: bool) -> Meaning:
     )
 
 
-def _exact_cuts(row: Row) -> Cuts | None:
+def _exact_cuts(row: Row) -> OrderedSet | None:
     """The cuts of a pattern that is a plain string or a prefix, else None."""
     elements, stays = row
     if ANY in elements:

@@ -19,9 +19,9 @@ from itertools import takewhile
 from typing import NoReturn
 
 from boolcast.cli.application import application
-from boolcast.cli.exit_codes import ExitCode
-from boolcast.cli.output import tolerate_narrow_encodings, write_error, write_json
-from boolcast.cli.reports import ErrorReport, text_of
+from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.faults import ErrorReport, text_of
+from boolcast.cli.output.writing import tolerate_narrow_encodings, write_error, write_json
 from boolcast.errors import BoolcastError
 
 __all__ = ["main"]

@@ -1,18 +1,16 @@
 """The commands, put together."""
 
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from boolcast.cli.backtest import backtest
-from boolcast.cli.bench import bench
 from boolcast.cli.check import check
-from boolcast.cli.demo import demo
 from boolcast.cli.explain import explain
 from boolcast.cli.index import index
 from boolcast.cli.match import match
-from boolcast.cli.output import write
-from boolcast.cli.reproduce import reproduce
+from boolcast.cli.output.writing import write
 from boolcast.cli.simulate import simulate
 from boolcast.cli.stream import stream
 
@@ -81,7 +79,6 @@ def boolcast(
 
 for command in (check, explain, match, stream, backtest, simulate):
     application.command()(command)
-application.add_typer(demo)
 application.add_typer(index)
-application.add_typer(bench)
-application.add_typer(reproduce)
+# By name: the laboratory stands above the command line and adds its commands itself.
+import_module("boolcast.lab.commands").register(application)

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from boolcast.cli.exit_codes import ExitCode
-from boolcast.cli.extras import check_matplotlib, needing_spark
-from boolcast.cli.options import AsJson, SchemaPath, read_schema
+from boolcast.cli.input.options import AsJson, SchemaPath, read_schema
+from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.extras import check_matplotlib, needing_spark
 
 
 def backtest(  # noqa: PLR0913, PLR0917 - an option each

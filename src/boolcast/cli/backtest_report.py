@@ -11,15 +11,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from rich.table import Table
 
-from boolcast.cli.output import counted, write, write_error, write_json
-from boolcast.cli.progress import steps
-from boolcast.cli.tables import QuietConsole, plain_table
+from boolcast.cli.output.progress import steps
+from boolcast.cli.output.tables import QuietConsole, plain_table
+from boolcast.cli.output.writing import counted, write, write_error, write_json
 from boolcast.errors import FileError, InputError
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.backtest import STEPS, Backtest, backtest
-from boolcast.pipeline.files import PROBLEM, is_parquet, read_events, read_subscriptions
-from boolcast.pipeline.sessions import session
-from boolcast.pipeline.spark_errors import SPARK_ERRORS, first_line
+from boolcast.pipeline.matching.files import PROBLEM, is_parquet, read_events, read_subscriptions
+from boolcast.pipeline.spark.failures import SPARK_ERRORS, first_line
+from boolcast.pipeline.spark.sessions import session
+from boolcast.pipeline.statistics.backtest import STEPS, Backtest, backtest
 
 _SHOWN_REJECTS: Final = 5
 _DECADES: Final = 9

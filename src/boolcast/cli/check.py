@@ -10,12 +10,12 @@ import typer
 from msgspec.structs import replace
 
 from boolcast.algebra import DEFAULT_BUDGET, Finding, lint, simplify
-from boolcast.cli.exit_codes import ExitCode
-from boolcast.cli.options import AsJson, SchemaPath, Strict, read_schema
-from boolcast.cli.output import counted, write, write_error, write_json
-from boolcast.cli.reports import ErrorReport, text_at, text_of
-from boolcast.cli.sources import STANDARD_INPUT, Line, Source, refuse_two_readers
-from boolcast.cli.subscriptions import Subscriptions
+from boolcast.cli.input.options import AsJson, SchemaPath, Strict, read_schema
+from boolcast.cli.input.sources import STANDARD_INPUT, Line, Source, refuse_two_readers
+from boolcast.cli.input.subscriptions import Subscriptions
+from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.faults import ErrorReport, text_at, text_of
+from boolcast.cli.output.writing import counted, write, write_error, write_json
 from boolcast.errors import FilterError, InputError, UsageError
 from boolcast.filters.canonical import canonical
 from boolcast.filters.expressions import Filter

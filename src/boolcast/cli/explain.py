@@ -6,10 +6,10 @@ from typing import Annotated
 import msgspec
 import typer
 
-from boolcast.cli.exit_codes import ExitCode
-from boolcast.cli.options import AsJson, SchemaPath, read_schema
-from boolcast.cli.output import write, write_json
-from boolcast.cli.sources import STANDARD_INPUT, Source, refuse_two_readers
+from boolcast.cli.input.options import AsJson, SchemaPath, read_schema
+from boolcast.cli.input.sources import STANDARD_INPUT, Source, refuse_two_readers
+from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.writing import write, write_json
 from boolcast.errors import EventError, FileError
 from boolcast.filters import explanation
 from boolcast.filters.explanation import Explanation

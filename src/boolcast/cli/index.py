@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boolcast.cli.exit_codes import ExitCode
-from boolcast.cli.options import AsJson
+from boolcast.cli.input.options import AsJson
+from boolcast.cli.output.exit_codes import ExitCode
 from boolcast.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,16 +7,16 @@ from typing import Any, Final
 import msgspec
 from pyspark.sql import SparkSession
 
-from boolcast.cli.output import counted, write, write_error, write_json
-from boolcast.cli.spark import spark_session
+from boolcast.cli.input.spark import spark_session
+from boolcast.cli.output.writing import counted, write, write_error, write_json
 from boolcast.errors import FileError, StoreError
-from boolcast.matching.catalog import index_of
-from boolcast.matching.snapshots import read_manifest, versions
+from boolcast.matching.store.catalog import index_of
+from boolcast.matching.store.snapshots import read_manifest, versions
 from boolcast.pipeline import IndexReport, apply_changes, build_index
 from boolcast.pipeline import collect as collect_beside
-from boolcast.pipeline.files import PROBLEM, is_parquet, read_changes, read_subscriptions
-from boolcast.pipeline.spark_errors import SPARK_ERRORS, first_line
-from boolcast.pipeline.stores import open_store
+from boolcast.pipeline.matching.files import PROBLEM, is_parquet, read_changes, read_subscriptions
+from boolcast.pipeline.spark.failures import SPARK_ERRORS, first_line
+from boolcast.pipeline.spark.stores import open_store
 
 _SHOWN: Final = 20
 """How many rejected rows are shown; the others are counted."""

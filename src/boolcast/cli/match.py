@@ -7,12 +7,12 @@ from typing import Annotated
 import msgspec
 import typer
 
-from boolcast.cli.exit_codes import ExitCode
-from boolcast.cli.options import SchemaPath, Strict, read_schema
-from boolcast.cli.output import counted, json_line, write, write_error, write_json
-from boolcast.cli.reports import ErrorReport, text_at
-from boolcast.cli.sources import Line, Source, refuse_two_readers
-from boolcast.cli.subscriptions import Subscriptions
+from boolcast.cli.input.options import SchemaPath, Strict, read_schema
+from boolcast.cli.input.sources import Line, Source, refuse_two_readers
+from boolcast.cli.input.subscriptions import Subscriptions
+from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.faults import ErrorReport, text_at
+from boolcast.cli.output.writing import counted, json_line, write, write_error, write_json
 from boolcast.errors import EventError, InputError
 from boolcast.filters.expressions import Filter
 from boolcast.model.events import Event
@@ -156,7 +156,7 @@ def matching_of(
     subscriptions: Mapping[SubscriptionId, Filter],
 ) -> Callable[[Event], list[SubscriptionId]]:
     """What finds the subscriptions that accept an event, in the order in which they were given."""
-    from boolcast.matching.access import Matcher  # noqa: PLC0415 - numpy and pyarrow take time
+    from boolcast.matching.matcher import Matcher  # noqa: PLC0415 - numpy and pyarrow take time
 
     matcher = Matcher()
     places: dict[str, int] = {}

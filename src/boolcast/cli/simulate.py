@@ -5,11 +5,11 @@ from typing import Annotated, cast, get_args
 
 import typer
 
-from boolcast.cli.exit_codes import ExitCode
-from boolcast.cli.extras import check_matplotlib
-from boolcast.cli.options import AsJson
+from boolcast.cli.input.options import AsJson
+from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.extras import check_matplotlib
 from boolcast.errors import UsageError
-from boolcast.routing.configuration import EngineName
+from boolcast.routing.protocol.configuration import EngineName
 
 
 def simulate(  # noqa: PLR0913, PLR0917 - an option each
@@ -126,8 +126,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
     if plot is not None:
         check_matplotlib()
     from boolcast.cli import simulate_report  # noqa: PLC0415 - numba and rich
-    from boolcast.simulation.plans import Plan  # noqa: PLC0415 - as above
-    from boolcast.simulation.scenarios import Load  # noqa: PLC0415 - as above
+    from boolcast.simulation.scenarios.plans import Plan  # noqa: PLC0415 - as above
+    from boolcast.simulation.scenarios.scenarios import Load  # noqa: PLC0415 - as above
 
     plan = Plan(
         seed=seed,

@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec.structs import replace
 
-from boolcast.cli.output import counted, write, write_error, write_json
-from boolcast.cli.progress import shares
-from boolcast.cli.tables import QuietConsole, number, plain_table
-from boolcast.cli.termination import ended_by_sigterm
+from boolcast.cli.output.progress import shares
+from boolcast.cli.output.tables import QuietConsole, number, plain_table
+from boolcast.cli.output.termination import ended_by_sigterm
+from boolcast.cli.output.writing import counted, write, write_error, write_json
 from boolcast.errors import FileError
-from boolcast.simulation.metrics import Metrics, Overlaps, Summary
-from boolcast.simulation.plans import Links, Plan, draw
+from boolcast.simulation.judging.metrics import Metrics, Overlaps, Summary
 from boolcast.simulation.runs import Outcome, Run, outcomes
+from boolcast.simulation.scenarios.plans import Links, Plan, draw
 
 _SLICES = 200
 """How often the progress is shown, and the metrics are taken."""

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from boolcast.cli.options import AsJson
-from boolcast.cli.stream_configuration import read_configuration
+from boolcast.cli.input.options import AsJson
+from boolcast.cli.input.stream_configuration import read_configuration
 from boolcast.errors import UsageError
 
 

@@ -8,9 +8,9 @@ import msgspec
 from rich.console import Console
 from rich.status import Status
 
-from boolcast.cli.output import counted, write, write_error, write_json
-from boolcast.pipeline.backlog import Waiting
-from boolcast.pipeline.ledger import Batch
+from boolcast.cli.output.writing import counted, write, write_error, write_json
+from boolcast.pipeline.streaming.backlog import Waiting
+from boolcast.pipeline.streaming.ledger import Batch
 
 _RECENT = 10
 

@@ -11,19 +11,19 @@ from types import FrameType
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
-from boolcast.cli.options import read_schema
-from boolcast.cli.output import write_error
-from boolcast.cli.spark import spark_session
-from boolcast.cli.stream_configuration import Configuration, as_text
+from boolcast.cli.input.options import read_schema
+from boolcast.cli.input.spark import spark_session
+from boolcast.cli.input.stream_configuration import Configuration, as_text
+from boolcast.cli.output.writing import write_error
 from boolcast.cli.stream_progress import BatchReport, Display, Lines, Terminal
 from boolcast.errors import FileError, StreamError
 from boolcast.model.schemas import Schema
 from boolcast.pipeline import MatchStream, ParquetStream, match_stream, parquet_stream
-from boolcast.pipeline.backlog import Backlog, Waiting
-from boolcast.pipeline.matches import MEMORY
-from boolcast.pipeline.parquet_streaming import ALL_BELOW
-from boolcast.pipeline.spark_errors import SPARK_ERRORS, first_line
-from boolcast.pipeline.stores import open_store
+from boolcast.pipeline.events.parquet_streaming import ALL_BELOW
+from boolcast.pipeline.matching.matches import MEMORY
+from boolcast.pipeline.spark.failures import SPARK_ERRORS, first_line
+from boolcast.pipeline.spark.stores import open_store
+from boolcast.pipeline.streaming.backlog import Backlog, Waiting
 
 _LOOK_SECONDS = 0.2
 _LOOK_SHARE = 20

@@ -21,7 +21,6 @@ from boolcast.filters.expressions import (
     Leaf,
     Like,
     Matches,
-    Node,
     Operator,
     Or,
     StringTest,
@@ -44,10 +43,10 @@ FLIPPED: Final[dict[Operator, Operator]] = {
 
 def canonical(filter: Filter) -> Filter:
     """The filter in negation normal form, its predicates canonical, repeated siblings dropped."""
-    return canonical_node(to_nnf(filter))  # type: ignore[arg-type]
+    return canonical_node(to_nnf(filter))
 
 
-def canonical_node(node: Node) -> Node:
+def canonical_node(node: Filter) -> Filter:
     """The same of a filter that is in negation normal form already."""
     match node:
         case And(children):
@@ -60,9 +59,9 @@ def canonical_node(node: Node) -> Node:
             return canonical_predicate(node)  # type: ignore[arg-type]
 
 
-def _distinct(kind: type[And] | type[Or], children: tuple[Node, ...]) -> dict[Node, None]:
+def _distinct(kind: type[And] | type[Or], children: tuple[Filter, ...]) -> dict[Filter, None]:
     """The canonical children, each once; a child that came down to `kind` gives its own."""
-    parts: dict[Node, None] = {}
+    parts: dict[Filter, None] = {}
     for child in map(canonical_node, children):
         parts.update(dict.fromkeys(child.children if isinstance(child, kind) else (child,)))
     return parts

@@ -8,7 +8,7 @@ takes can be encoded and decoded.
 import msgspec
 
 from boolcast.errors import FilterSchemaError, FilterSyntaxError
-from boolcast.filters.expressions import Filter, Node
+from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.filters.schema_check import find_problem
 from boolcast.filters.size_check import check_depth
@@ -34,7 +34,7 @@ def decode(
         plain = msgspec.json.decode(data)
         # Before the predicates are made, because to make one may be costly (`matches`).
         check_size(plain, limits)
-        node: Node = msgspec.convert(plain, Node)
+        node: Filter = msgspec.convert(plain, Filter)
     except RecursionError:
         raise limits.error("depth") from None
     except (msgspec.MsgspecError, UnicodeError) as error:

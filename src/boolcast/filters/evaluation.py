@@ -16,12 +16,12 @@ from boolcast.filters.expressions import (
     Between,
     Comparison,
     Constant,
+    Filter,
     In,
     IsNull,
     Leaf,
     Like,
     Matches,
-    Node,
     Not,
     Operator,
     Or,
@@ -42,22 +42,22 @@ COMPARE: Final[dict[Operator, Callable[[Any, Any], bool]]] = {
 }
 
 
-def accepts(node: Node, event: Mapping[str, object]) -> bool:
+def accepts(node: Filter, event: Mapping[str, object]) -> bool:
     """True if the filter is true on the event, which is converted first."""
-    return is_so(node, Event.from_python(event), True)
+    return evaluate(node, Event.from_python(event), True)
 
 
-def is_so(node: Node, event: Event, wanted: bool) -> bool:
+def evaluate(node: Filter, event: Event, wanted: bool) -> bool:
     """True if the filter (or, where not `wanted`, its negation) is true on the event."""
     match node:
         case And(children):
             every = all if wanted else any
-            return every(is_so(child, event, wanted) for child in children)
+            return every(evaluate(child, event, wanted) for child in children)
         case Or(children):
             some = any if wanted else all
-            return some(is_so(child, event, wanted) for child in children)
+            return some(evaluate(child, event, wanted) for child in children)
         case Not(child):
-            return is_so(child, event, not wanted)
+            return evaluate(child, event, not wanted)
         case Constant(value):
             return value is wanted
         case _:

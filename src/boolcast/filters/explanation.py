@@ -6,12 +6,12 @@ these is enough.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, cast
+from typing import Literal
 
 import msgspec
 
-from boolcast.filters.evaluation import is_so
-from boolcast.filters.expressions import And, Filter, Node, Not, Or, Predicate
+from boolcast.filters.evaluation import evaluate
+from boolcast.filters.expressions import And, Filter, Not, Or, Predicate
 from boolcast.filters.printing import escaped, name_text, to_text, value_text
 from boolcast.model.events import Event
 from boolcast.model.values import EventValue, Opaque, kind_of
@@ -65,12 +65,12 @@ def explain(filter: Filter, event: Mapping[str, object]) -> Explanation:
     ├─ ✓ price < 25: price is 21.0
     └─ ? ending < 24: ending is missing  ← decides
     """
-    return _explain(cast("Node", filter), Event.from_python(event), wanted=True, decides=True)
+    return _explain(filter, Event.from_python(event), wanted=True, decides=True)
 
 
-def _explain(node: Node, event: Event, *, wanted: bool, decides: bool) -> Explanation:
+def _explain(node: Filter, event: Event, *, wanted: bool, decides: bool) -> Explanation:
     """Explain a node of which `wanted` is asked: under an odd number of NOTs, its negation."""
-    is_met = is_so(node, event, wanted)
+    is_met = evaluate(node, event, wanted)
     match node:
         case And(children) | Or(children):
             # The children that agree: all of a met AND and of an unmet OR.
@@ -79,7 +79,7 @@ def _explain(node: Node, event: Event, *, wanted: bool, decides: bool) -> Explan
                     child,
                     event,
                     wanted=wanted,
-                    decides=decides and is_so(child, event, wanted) == is_met,
+                    decides=decides and evaluate(child, event, wanted) == is_met,
                 )
                 for child in children
             )
@@ -113,10 +113,10 @@ def _explain(node: Node, event: Event, *, wanted: bool, decides: bool) -> Explan
             )
 
 
-def _outcome(node: Node, event: Event) -> Outcome:
-    if is_so(node, event, True):
+def _outcome(node: Filter, event: Event) -> Outcome:
+    if evaluate(node, event, True):
         return "true"
-    return "false" if is_so(node, event, False) else "unknown"
+    return "false" if evaluate(node, event, False) else "unknown"
 
 
 def _note(values: dict[str, EventValue | None], outcome: Outcome) -> str:

@@ -24,7 +24,7 @@ _OPERATORS: Final = frozenset(get_args(Operator))
 _STRING_FUNCTIONS: Final = frozenset(get_args(StringFunction))
 
 
-class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Expression(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A Boolean filter. Make one with `boolcast.parse`, combine with `&`, `|` and `~`."""
 
     def accepts(self, event: Mapping[str, object]) -> bool:
@@ -33,7 +33,7 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         The event may be any mapping; its values are converted as the documentation's table
         of conversions says. Raises EventError if it is malformed.
         """
-        return evaluation.accepts(cast("Node", self), event)
+        return evaluation.accepts(cast("Filter", self), event)
 
     def predicates(self) -> Iterator["Predicate"]:
         """The leaves that are predicates, from left to right, as often as they occur."""
@@ -46,24 +46,24 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __and__(self, other: "Filter") -> "Filter":
         if not isinstance(other, Filter):
             return NotImplemented
-        return And(cast("tuple[Node, ...]", (self, other)))
+        return And(cast("tuple[Filter, ...]", (self, other)))
 
     def __or__(self, other: "Filter") -> "Filter":
         if not isinstance(other, Filter):
             return NotImplemented
-        return Or(cast("tuple[Node, ...]", (self, other)))
+        return Or(cast("tuple[Filter, ...]", (self, other)))
 
     def __invert__(self) -> "Filter":
-        return Not(cast("Node", self))
+        return Not(cast("Filter", self))
 
     def __str__(self) -> str:
-        return printing.to_text(cast("Node", self))
+        return printing.to_text(cast("Filter", self))
 
 
-class Junction(Filter, frozen=True):
+class Junction(Expression, frozen=True):
     """What AND and OR share: two children at least, none of them of its own class."""
 
-    children: tuple["Node", ...]
+    children: tuple["Filter", ...]
 
     def __post_init__(self) -> None:
         if len(self.children) < 2:
@@ -74,7 +74,7 @@ class Junction(Filter, frozen=True):
                 break
         else:
             return
-        flat: list[Node] = []
+        flat: list[Filter] = []
         for child in self.children:
             flat.extend(child.children if isinstance(child, kind) else (child,))
         force_setattr(self, "children", tuple(flat))
@@ -92,22 +92,22 @@ class Or(Junction, frozen=True, tag="or"):
     """True where one child is."""
 
 
-class Not(Filter, frozen=True, tag="not"):
+class Not(Expression, frozen=True, tag="not"):
     """The negation, pushed down to the predicates when the filter is evaluated."""
 
-    child: "Node"
+    child: "Filter"
 
     def predicates(self) -> Iterator["Predicate"]:
         return self.child.predicates()
 
 
-class Constant(Filter, frozen=True, tag="constant"):
+class Constant(Expression, frozen=True, tag="constant"):
     """`true` or `false`."""
 
     value: bool
 
 
-class Predicate(Filter, frozen=True):
+class Predicate(Expression, frozen=True):
     """A leaf that looks at an attribute."""
 
     attribute: str
@@ -269,14 +269,14 @@ Leaf = Comparison | Between | In | IsNull | Like | StringTest | Matches | Attrib
 Residual = Matches | AttributeComparison
 """The predicates that the algebra cannot see into."""
 
-Node = And | Or | Not | Constant | Leaf
+Filter = And | Or | Not | Constant | Leaf
 """Every filter there is: take one apart with `match` and close with `assert_never`."""
 
 TRUE: Final = Constant(True)
 FALSE: Final = Constant(False)
 
 
-def conjunction(children: Iterable[Node]) -> Node:
+def conjunction(children: Iterable[Filter]) -> Filter:
     """The AND of any number of filters; `true` for none."""
     parts = tuple(children)
     if len(parts) > 1:
@@ -284,7 +284,7 @@ def conjunction(children: Iterable[Node]) -> Node:
     return parts[0] if parts else TRUE
 
 
-def disjunction(children: Iterable[Node]) -> Node:
+def disjunction(children: Iterable[Filter]) -> Filter:
     """The OR of any number of filters; `false` for none."""
     parts = tuple(children)
     if len(parts) > 1:

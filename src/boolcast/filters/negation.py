@@ -15,8 +15,8 @@ from boolcast.filters.expressions import (
     AttributeComparison,
     Comparison,
     Constant,
+    Filter,
     Leaf,
-    Node,
     Not,
     Operator,
     Or,
@@ -43,7 +43,7 @@ def complement(predicate: Leaf) -> Leaf:
             return replace(predicate, negated=not predicate.negated)
 
 
-def to_nnf(node: Node, *, negate: bool = False) -> Node:
+def to_nnf(node: Filter, *, negate: bool = False) -> Filter:
     """The filter (or its negation) without NOT, by De Morgan's laws."""
     match node:
         case And(children):
@@ -60,7 +60,7 @@ def to_nnf(node: Node, *, negate: bool = False) -> Node:
             return complement(node) if negate else node
 
 
-def without_constants(node: Node) -> Node:
+def without_constants(node: Filter) -> Filter:
     """A filter in negation normal form without `true` and `false` inside."""
     match node:
         case And(children):

@@ -24,7 +24,6 @@ from boolcast.filters.expressions import (
     Leaf,
     Like,
     Matches,
-    Node,
     Not,
     Operator,
     Or,
@@ -69,13 +68,13 @@ class _Parser:
         self.regexes = 0
         self.scanner = Scanner(text, limits)
 
-    def parse(self) -> Node:
+    def parse(self) -> Filter:
         node = self._expression(0)
         if self.scanner.kind != "end":
             self._fail_after_operand()
         return node
 
-    def _expression(self, minimum: int) -> Node:
+    def _expression(self, minimum: int) -> Filter:
         """An operand and the ANDs and ORs behind it that bind tighter than `minimum`."""
         left = self._operand()
         scanner = self.scanner
@@ -88,7 +87,7 @@ class _Parser:
             left = And(tuple(children)) if keyword == "and" else Or(tuple(children))
         return left
 
-    def _operand(self) -> Node:
+    def _operand(self) -> Filter:
         scanner = self.scanner
         if scanner.kind == "open":
             return self._parenthesised()
@@ -98,7 +97,7 @@ class _Parser:
             return self._constant()
         return self._predicate()
 
-    def _parenthesised(self) -> Node:
+    def _parenthesised(self) -> Filter:
         scanner = self.scanner
         start = scanner.start
         self._descend()
@@ -112,7 +111,7 @@ class _Parser:
         self.depth -= 1
         return node
 
-    def _negation(self) -> Node:
+    def _negation(self) -> Filter:
         scanner = self.scanner
         self._descend()
         scanner.advance()
@@ -120,7 +119,7 @@ class _Parser:
         node = self._expression(_NOT_POWER)
         self.depth -= 1
         if isinstance(node, StringTest | Matches) and not node.negated and not is_enclosed:
-            return cast("Node", msgspec.structs.replace(node, negated=True))
+            return cast("Filter", msgspec.structs.replace(node, negated=True))
         return Not(node)
 
     def _descend(self) -> None:
@@ -128,7 +127,7 @@ class _Parser:
         if self.depth > self.limits.depth:
             raise self.limits.error("depth", self.scanner.text, self.scanner.start)
 
-    def _constant(self) -> Node:
+    def _constant(self) -> Filter:
         scanner = self.scanner
         start = scanner.start
         is_true = scanner.keyword == "true"
@@ -137,7 +136,7 @@ class _Parser:
             return self._flipped(is_true, start)
         return TRUE if is_true else FALSE
 
-    def _predicate(self) -> Node:
+    def _predicate(self) -> Filter:
         scanner = self.scanner
         start = scanner.start
         if scanner.kind == "name" and scanner.keyword is None:
@@ -161,7 +160,7 @@ class _Parser:
         hint = slips.in_place_of_operand(scanner.keyword, scanner.lexeme)
         return self._fail("an attribute, `not` or `(`", hint=hint)
 
-    def _behind_attribute(self, name: str, start: int, *, is_quoted: bool) -> Node:
+    def _behind_attribute(self, name: str, start: int, *, is_quoted: bool) -> Filter:
         scanner = self.scanner
         if scanner.kind == "operator":
             return self._comparison(name, start, is_quoted=is_quoted)
@@ -184,7 +183,7 @@ class _Parser:
         hint = slips.behind_attribute(name, scanner.kind, scanner.lexeme, keyword)
         return self._fail("an operator such as =, <, in, like or is null", hint=hint)
 
-    def _comparison(self, name: str, start: int, *, is_quoted: bool) -> Node:
+    def _comparison(self, name: str, start: int, *, is_quoted: bool) -> Filter:
         scanner = self.scanner
         operator = self._operator()
         value_start = scanner.start
@@ -211,7 +210,7 @@ class _Parser:
         self.scanner.advance()
         return _OPERATORS[lexeme]
 
-    def _null_test(self, name: str, start: int) -> Node:
+    def _null_test(self, name: str, start: int) -> Filter:
         scanner = self.scanner
         scanner.advance()
         negated = scanner.keyword == "not"
@@ -223,7 +222,7 @@ class _Parser:
         scanner.advance()
         return self._count(IsNull(name, negated), start, start)
 
-    def _list(self, name: str, start: int, *, negated: bool) -> Node:
+    def _list(self, name: str, start: int, *, negated: bool) -> Filter:
         scanner = self.scanner
         scanner.advance()
         if scanner.kind != "open":
@@ -250,7 +249,7 @@ class _Parser:
         scanner.advance()
         return self._count(In(name, tuple(values), negated), start, value_start)
 
-    def _between(self, name: str, start: int, *, negated: bool) -> Node:
+    def _between(self, name: str, start: int, *, negated: bool) -> Filter:
         scanner = self.scanner
         scanner.advance()
         low_start = scanner.start
@@ -269,7 +268,7 @@ class _Parser:
             problem = f"the values must be of one kind, not {wanted} and {kind}"
             self._refuse(problem, start, expected=f"a {wanted}")
 
-    def _like(self, name: str, start: int, *, negated: bool) -> Node:
+    def _like(self, name: str, start: int, *, negated: bool) -> Filter:
         scanner = self.scanner
         scanner.advance()
         pattern_start, pattern_end = scanner.start, scanner.next
@@ -289,7 +288,7 @@ class _Parser:
             self._refuse(str(error), pattern_start, expected=expected, end=pattern_end)
         return self._count(predicate, start, pattern_start)
 
-    def _function(self, word: str, start: int) -> Node:
+    def _function(self, word: str, start: int) -> Filter:
         scanner = self.scanner
         function = word.lower()
         if function not in FUNCTIONS:
@@ -326,7 +325,7 @@ class _Parser:
             expected = "a regular expression that RE2 takes"
             self._refuse(escaped(str(error)), start, expected=expected, end=end, hint=hint)
 
-    def _flipped(self, value: Value, start: int) -> Node:
+    def _flipped(self, value: Value, start: int) -> Filter:
         """`25 > price` read as `price < 25`."""
         scanner = self.scanner
         if scanner.kind != "operator":
@@ -430,7 +429,7 @@ class _Parser:
                 self._refuse_word(problem, expected="a text of characters")
         return text
 
-    def _count(self, predicate: Leaf, start: int, value_start: int) -> Node:
+    def _count(self, predicate: Leaf, start: int, value_start: int) -> Filter:
         """The predicate, once it is within the limit and fits the schema."""
         self.predicates += 1
         if self.predicates > self.limits.predicates:

@@ -13,11 +13,11 @@ from boolcast.filters.expressions import (
     Between,
     Comparison,
     Constant,
+    Filter,
     In,
     IsNull,
     Like,
     Matches,
-    Node,
     Not,
     Or,
     StringFunction,
@@ -36,7 +36,7 @@ FUNCTIONS: Final = (*get_args(StringFunction), "matches")
 PLAIN_NAME: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 
-def to_text(node: Node) -> str:
+def to_text(node: Filter) -> str:
     """The filter's text."""
     match node:
         case Comparison():
@@ -124,7 +124,7 @@ def escaped(text: str) -> str:
     )
 
 
-def is_enclosed(parent: Node, child: Node) -> bool:
+def is_enclosed(parent: Filter, child: Filter) -> bool:
     """True if the child stands in parentheses within its parent."""
     match parent, child:
         case (And(), Or()) | (Not(), And() | Or()):
@@ -136,7 +136,7 @@ def is_enclosed(parent: Node, child: Node) -> bool:
             return False
 
 
-def _part(parent: Node, child: Node) -> str:
+def _part(parent: Filter, child: Filter) -> str:
     return f"({to_text(child)})" if is_enclosed(parent, child) else to_text(child)
 
 

@@ -13,7 +13,6 @@ from boolcast.filters.expressions import (
     Leaf,
     Like,
     Matches,
-    Node,
     Not,
     Or,
     StringTest,
@@ -30,7 +29,7 @@ def check_limits(filter: Filter, limits: Limits) -> None:
     from below: names, strings, and one character for each node.
     """
     text = nodes = predicates = regexes = 0
-    waiting = [cast("Node", filter)]
+    waiting = [filter]
     while waiting:
         node = waiting.pop()
         nodes += 1
@@ -57,9 +56,9 @@ def check_limits(filter: Filter, limits: Limits) -> None:
             raise limits.error("regexes")
     # A node adds two levels at most, a NOT before a parenthesis.
     if 2 * nodes > min(limits.depth, DEEPEST):
-        check_depth(cast("Node", filter), limits)
+        check_depth(filter, limits)
         if limits.depth > DEEPEST:
-            _check_deepest(cast("Node", filter))
+            _check_deepest(filter)
 
 
 def _operand_length(leaf: Leaf, limits: Limits) -> int:
@@ -82,20 +81,20 @@ def _length(value: Value) -> int:
     return len(value) if isinstance(value, str) else 0
 
 
-def check_depth(root: Node, limits: Limits) -> None:
+def check_depth(root: Filter, limits: Limits) -> None:
     """Raise where the filter's text would nest deeper than the limit."""
     if _is_deeper(root, limits.depth):
         raise limits.error("depth")
 
 
-def _check_deepest(root: Node) -> None:
+def _check_deepest(root: Filter) -> None:
     if _is_deeper(root, DEEPEST):
         problem = f"the filter nests deeper than {DEEPEST:,} levels"
         hint = "deeper than that a matcher cannot go, whatever the limit"
         raise FilterLimitError(problem, limit="depth", allowed=DEEPEST, hint=hint)
 
 
-def _is_deeper(root: Node, allowed: int) -> bool:
+def _is_deeper(root: Filter, allowed: int) -> bool:
     waiting = [(root, 0)]
     while waiting:
         node, depth = waiting.pop()

@@ -8,7 +8,7 @@ from typing import Any
 @cache
 def ranking_kernel(name: str) -> Callable[..., Any]:
     """A kernel of `kernels.ranking`, by its name there."""
-    from boolcast.matching.kernels.ranking import compiled_by_name  # noqa: PLC0415 - imports numba
+    from boolcast.matching.values.kernels.ranking import compiled_by_name  # noqa: PLC0415 - imports numba
 
     return compiled_by_name(name)
 
@@ -16,6 +16,6 @@ def ranking_kernel(name: str) -> Callable[..., Any]:
 @cache
 def building_kernel(name: str) -> Callable[..., Any]:
     """A kernel of `kernels.building`, by its name there."""
-    from boolcast.matching.kernels.building import compiled_by_name  # noqa: PLC0415 - imports numba
+    from boolcast.matching.values.kernels.building import compiled_by_name  # noqa: PLC0415 - imports numba
 
     return compiled_by_name(name)

@@ -1,16 +1,15 @@
 """The engine that asks every filter: the oracle of the others, and what they must beat."""
 
 from collections.abc import Iterator, Mapping
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
-from boolcast.filters.evaluation import is_so
-from boolcast.filters.expressions import Filter, Node
-from boolcast.matching.numbering import numbered_events
-from boolcast.matching.protocol import MATCHES, Events
-from boolcast.matching.register import BATCH_MATCHES, Snapshot, Subscriptions
+from boolcast.filters.evaluation import evaluate
+from boolcast.filters.expressions import Filter
+from boolcast.matching.inputs.event_rows import numbered_events
+from boolcast.matching.inputs.protocol import MATCHES, Events
+from boolcast.matching.inputs.register import BATCH_MATCHES, Snapshot, Subscriptions
 from boolcast.model.events import Event
 
 
@@ -51,11 +50,7 @@ class ScanMatcher:
 
 
 def _accepting(state: Snapshot, event: Event) -> list[int]:
-    return [
-        number
-        for number, filter in enumerate(state.filters)
-        if is_so(cast("Node", filter), event, True)
-    ]
+    return [number for number, filter in enumerate(state.filters) if evaluate(filter, event, True)]
 
 
 def _matches(state: Snapshot, events: Iterator[tuple[int, Event]]) -> Iterator[pa.RecordBatch]:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from boolcast.matching.building import cut_shares
-from boolcast.matching.live import ALIVE, LiveSegment
-from boolcast.matching.selectivity import Selectivity
+from boolcast.matching.segment.building import cut_shares
+from boolcast.matching.segment.live_segment import ALIVE, LiveSegment
+from boolcast.matching.values.selectivity import Selectivity
 
 
 class Expensive(msgspec.Struct, frozen=True):

@@ -31,16 +31,27 @@ without Spark; `attribute_columns` says which columns are needed. `frames` names
 sessions, with a Java from `java`; no other module here does.
 """
 
-from boolcast.pipeline.backtest import Backtest, backtest
-from boolcast.pipeline.indexing import IndexReport, apply_changes, build_index
-from boolcast.pipeline.matches import count_matches, match, match_rejects, match_with_rejects
-from boolcast.pipeline.parquet_reading import ParquetFiles, parquet_files
-from boolcast.pipeline.parquet_streaming import ParquetStream, parquet_stream
-from boolcast.pipeline.results import collect, read_batches, read_dead_letters, read_matches
-from boolcast.pipeline.sessions import session
-from boolcast.pipeline.statistics import write_statistics
-from boolcast.pipeline.statistics_reading import read_statistics, read_subscription_statistics
-from boolcast.pipeline.streaming import MatchStream, match_stream
+from boolcast.pipeline.events.parquet_reading import ParquetFiles, parquet_files
+from boolcast.pipeline.events.parquet_streaming import ParquetStream, parquet_stream
+from boolcast.pipeline.index.indexing import IndexReport, apply_changes, build_index
+from boolcast.pipeline.matching.matches import (
+    count_matches,
+    match,
+    match_rejects,
+    match_with_rejects,
+)
+from boolcast.pipeline.spark import workloads as workloads
+from boolcast.pipeline.spark.sessions import session
+from boolcast.pipeline.statistics.backtest import Backtest, backtest
+from boolcast.pipeline.statistics.reading import read_statistics, read_subscription_statistics
+from boolcast.pipeline.statistics.statistics import write_statistics
+from boolcast.pipeline.streaming.results import (
+    collect,
+    read_batches,
+    read_dead_letters,
+    read_matches,
+)
+from boolcast.pipeline.streaming.streaming import MatchStream, match_stream
 
 __all__ = [
     "Backtest",

@@ -7,15 +7,15 @@ from typing import Final
 import msgspec
 
 from boolcast.model.identifiers import BrokerId
-from boolcast.routing.configuration import Configuration
-from boolcast.routing.effects import Complain, Effect
-from boolcast.simulation import faults, histories
-from boolcast.simulation.checker import Checker, Verdict
-from boolcast.simulation.metrics import Metrics
-from boolcast.simulation.observation import Observer
-from boolcast.simulation.plans import Drawn, Links, Plan, draw
-from boolcast.simulation.simulator import Simulation
-from boolcast.simulation.traces import Trace
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.effects import Complain, Effect
+from boolcast.simulation.judging.checker import Checker, Verdict
+from boolcast.simulation.judging.metrics import Metrics
+from boolcast.simulation.judging.traces import Trace
+from boolcast.simulation.network.observation import Observer
+from boolcast.simulation.network.simulator import Simulation
+from boolcast.simulation.scenarios import faults, histories
+from boolcast.simulation.scenarios.plans import Drawn, Links, Plan, draw
 from boolcast.simulation.workers import spread
 
 _PROBES: Final = 500

@@ -13,7 +13,7 @@ from typing import Final, Literal, get_args
 
 import msgspec
 
-from boolcast.filters.expressions import And, Comparison, Filter, Node, Or
+from boolcast.filters.expressions import And, Comparison, Filter, Or
 from boolcast.filters.parsing import parse
 from boolcast.model.values import Value
 
@@ -75,7 +75,7 @@ class FilterClass(msgspec.Struct, frozen=True):
         return _filled(self.shape, constants)
 
 
-def _filled(node: Filter, constants: Mapping[str, Value]) -> Node:
+def _filled(node: Filter, constants: Mapping[str, Value]) -> Filter:
     match node:
         case And(children):
             return And(tuple(_filled(child, constants) for child in children))

@@ -26,7 +26,6 @@ from boolcast.filters.expressions import (
     IsNull,
     Leaf,
     Like,
-    Node,
     Or,
     StringTest,
 )
@@ -341,7 +340,7 @@ def _templates(node: Inner | Template) -> Iterator[Template]:
             yield from _templates(child)
 
 
-def _filled(node: Inner | Template, constants: Iterator[Sequence[Value]]) -> Node:
+def _filled(node: Inner | Template, constants: Iterator[Sequence[Value]]) -> Filter:
     if isinstance(node, Template):
         return node.filled(next(constants))
     children = tuple([_filled(child, constants) for child in node.children])

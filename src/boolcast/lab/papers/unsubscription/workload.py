@@ -1,0 +1,146 @@
+"""The load of P4-X1: large subscriptions that cover many small ones, and events for all of them.
+
+Roots and children are those of `scenarios.groups`. Events are uniform over groups and `x`. How
+many children an event meets decides everything: with many, what a root attracted is wanted by
+others anyway.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from boolcast.filters.expressions import Filter
+from boolcast.model.events import Event
+from boolcast.model.identifiers import BrokerId, ClientId
+from boolcast.routing.protocol.stimuli import ClientSubscribes, ClientUnsubscribes
+from boolcast.routing.protocol.topology import Topology
+from boolcast.simulation.network.clients import Request
+from boolcast.simulation.scenarios.groups import RANGE, child, root
+from boolcast.simulation.scenarios.histories import Action
+from boolcast.simulation.scenarios.scenarios import publications, publishers
+from boolcast.simulation.scenarios.topologies import PUBLISHER_EDGES, edges, paper_49
+
+Placement = Literal["scattered", "clustered"]
+
+
+class Load(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of everything; the defaults are P4-X3's at the paper's size.
+
+    `degree` children belong to each of the `roots`, `matching` of them accept an event of their
+    group on average. Publications come every `interval_ms` from the beginning to the end; the
+    removals of the first roots come `warm_up_seconds` later, evenly within
+    `unsubscription_seconds`, and publications go on for `seconds_after` from the first of them.
+    """
+
+    roots: int = 38
+    degree: int = 2_100
+    matching: float = 42.0
+    unsubscriptions: int = 20
+    unsubscription_seconds: float = 10.0
+    interval_ms: float = 10.0
+    warm_up_seconds: float = 200.0
+    seconds_after: float = 800.0
+    placement: Placement = "scattered"
+
+    @property
+    def subscriptions(self) -> int:
+        """Roots and children."""
+        return self.roots * (self.degree + 1)
+
+    @property
+    def seconds(self) -> float:
+        """How long publications come."""
+        return self.warm_up_seconds + self.seconds_after
+
+    @property
+    def publications(self) -> int:
+        """How many there are."""
+        return round(self.seconds * 1_000 / self.interval_ms)
+
+
+class Groups:
+    """The subscriptions, where they are, and the events, all drawn from a seed.
+
+    Subscriptions are numbered: roots first, then children, those of one group apart by `roots`.
+    """
+
+    def __init__(self, load: Load, seed: int) -> None:
+        self.load = load
+        self.topology: Topology = paper_49()
+        self.publishing = list(PUBLISHER_EDGES)
+        self.subscribing = [each for each in edges(self.topology) if each not in self.publishing]
+        self._random = np.random.default_rng(seed)
+        children = load.roots * load.degree
+        self.width = width_for(load.degree, load.matching)
+        # From below 0, so that as many reach over the first values of `x` as over any others.
+        self.lows: NDArray[np.int64] = self._random.integers(-self.width + 1, RANGE, children)
+        self.brokers = self._places()
+        self.order: list[int] = self._random.permutation(load.subscriptions).tolist()
+        count = load.publications
+        self.event_groups: NDArray[np.int64] = self._random.integers(0, load.roots, count)
+        self.event_values: NDArray[np.int64] = self._random.integers(0, RANGE, count)
+
+    def _places(self) -> list[BrokerId]:
+        """The broker of each subscription: anywhere, or in two to four neighbouring ones a group.
+
+        Edges of one inner broker stand beside each other, and so do those of brokers nearby.
+        """
+        count, edge_count = self.load.subscriptions, len(self.subscribing)
+        if self.load.placement == "scattered":
+            places = self._random.integers(0, edge_count, count)
+        else:
+            sizes = self._random.integers(2, 5, self.load.roots)
+            starts = self._random.integers(0, edge_count - sizes + 1)
+            groups = np.arange(count) % self.load.roots
+            places = starts[groups] + self._random.integers(0, sizes[groups])
+        return [self.subscribing[place] for place in places.tolist()]
+
+    def group_of(self, number: int) -> int:
+        """The group of a subscription."""
+        return number % self.load.roots
+
+    def is_root(self, number: int) -> bool:
+        """True of the subscription to a whole group."""
+        return number < self.load.roots
+
+    def filter_of(self, number: int) -> Filter:
+        """What a subscription asks for."""
+        group = self.group_of(number)
+        if self.is_root(number):
+            return root(group)
+        return child(group, int(self.lows[number - self.load.roots]), self.width)
+
+    def beginning(self) -> Iterator[tuple[BrokerId, Request]]:
+        """What is there when the clock starts: publishers, and subscriptions in random order."""
+        yield from publishers(self.publishing)
+        for number in self.order:
+            name = str(number)
+            request = ClientSubscribes(ClientId(f"c{name}"), name, self.filter_of(number))
+            yield self.brokers[number], request
+
+    def publications(self) -> Iterator[Action]:
+        """An event every so often, from one publisher after the other."""
+        rows = zip(self.event_groups.tolist(), self.event_values.tolist(), strict=True)
+        events = (Event(group=group, x=value) for group, value in rows)
+        return publications(self.load, self.publishing, events)
+
+    def removals(self) -> Iterator[Action]:
+        """The first roots go, one after the other."""
+        gap = self.load.unsubscription_seconds / max(self.load.unsubscriptions, 1)
+        for number in range(self.load.unsubscriptions):
+            at = self.load.warm_up_seconds + number * gap
+            request = ClientUnsubscribes(ClientId(f"c{number}"), str(number))
+            yield Action(at, self.brokers[number], request)
+
+
+def width_for(degree: int, matching: float) -> int:
+    """The width at which that many of so many children accept an event.
+
+    A child begins anywhere from `1 - width` to the end of the range, so it accepts a value with
+    the same chance, width / (range + width), wherever that lies.
+    """
+    assert 0 < matching < degree, "not all children can accept every event"
+    return round(RANGE * matching / (degree - matching))

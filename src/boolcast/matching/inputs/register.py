@@ -1,0 +1,114 @@
+"""Which ids hold which filter, each filter held once, and matches as record batches."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from boolcast.errors import UnknownSubscriptionError
+from boolcast.filters.expressions import Filter
+from boolcast.filters.limits import DEFAULT_LIMITS
+from boolcast.filters.parsing import parse
+from boolcast.filters.size_check import check_limits
+from boolcast.matching.inputs.protocol import MATCHES
+from boolcast.model.identifiers import check_subscription_id
+
+BATCH_MATCHES: Final = 65_536
+"""How many matches a record batch holds at most."""
+
+
+def checked_filter(subscription: str, filter: Filter | str) -> Filter:
+    """The filter as a tree. Raises FilterError, or SubscriptionIdError if the id is none."""
+    check_subscription_id(subscription)
+    if isinstance(filter, str):
+        return parse(filter)
+    check_limits(filter, DEFAULT_LIMITS)
+    return filter
+
+
+class Subscriptions:
+    """Which ids hold which filter; equal filters are one. Iterates over the filters."""
+
+    def __init__(self) -> None:
+        self._filters: dict[str, Filter] = {}
+        self._holders: dict[Filter, dict[str, None]] = {}
+
+    def add(self, subscription: str, filter: Filter | str) -> None:
+        """Add an id, or give it another filter.
+
+        Raises FilterError or SubscriptionIdError, and then changes nothing.
+        """
+        parsed = checked_filter(subscription, filter)
+        if subscription in self._filters:
+            self.remove(subscription)
+        holders = self._holders.setdefault(parsed, {})
+        holders[subscription] = None
+        self._filters[subscription] = parsed
+
+    def remove(self, subscription: str) -> None:
+        """Remove an id. Raises UnknownSubscriptionError."""
+        filter = self._filters.pop(subscription, None)
+        if filter is None:
+            raise UnknownSubscriptionError(subscription)
+        holders = self._holders[filter]
+        del holders[subscription]
+        if not holders:
+            del self._holders[filter]
+
+    def __len__(self) -> int:
+        return len(self._filters)
+
+    def __iter__(self) -> Iterator[Filter]:
+        return iter(self._holders)
+
+    def snapshot(self) -> "Snapshot":
+        """The state of now, in time linear in the subscriptions."""
+        holders = self._holders.values()
+        return Snapshot(
+            tuple(self._holders),
+            [name for names in holders for name in names],
+            np.cumsum([0, *map(len, holders)], dtype=np.int64),
+        )
+
+
+class Snapshot:
+    """Filters by number, and their ids: those of `i` are `names[starts[i] : starts[i + 1]]`.
+
+    `holders` counts them.
+    """
+
+    def __init__(
+        self, filters: tuple[Filter, ...], names: list[str], starts: NDArray[np.int64]
+    ) -> None:
+        self.filters = filters
+        self.names = names
+        self.starts = starts
+        self.holders = np.diff(starts)
+        self._dictionary: pa.StringArray | None = None
+
+    def names_of(self, numbers: Iterable[int]) -> list[str]:
+        """The ids of some filters."""
+        starts = self.starts
+        found: list[str] = []
+        for number in numbers:
+            found += self.names[starts[number] : starts[number + 1]]
+        return found
+
+    def batches(
+        self, events: NDArray[np.int64], numbers: NDArray[np.int64]
+    ) -> Iterator[pa.RecordBatch]:
+        """Matches as record batches, a row for each id of a filter that accepts an event."""
+        if self._dictionary is None:
+            self._dictionary = pa.array(self.names, pa.string())
+        counts = self.holders[numbers]
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        for first in range(0, total, BATCH_MATCHES):
+            rows = np.arange(first, min(first + BATCH_MATCHES, total))
+            which = np.searchsorted(ends, rows, side="right")
+            # Row r is the (r - begin)-th id of its filter.
+            indices = self.starts[numbers[which]] + rows - (ends - counts)[which]
+            ids = pa.DictionaryArray.from_arrays(indices.astype(np.int32), self._dictionary)
+            yield pa.record_batch([pa.array(events[which]), ids], MATCHES)

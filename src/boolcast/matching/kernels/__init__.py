@@ -1,1 +1,0 @@
-"""The compiled inner loops: free functions on arrays, and the only place that imports numba."""

@@ -1,0 +1,39 @@
+"""Who holds which filter of a segment."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from boolcast.matching.segment.strings import StringColumn
+
+
+class Holders(NamedTuple):
+    """The subscriptions of a segment, in the order of the filters that they hold.
+
+    A subscription has a *place*. Those that hold filter s have the places from `starts[s]` to
+    `starts[s + 1]`.
+    """
+
+    starts: NDArray[np.int32]
+    sequence: NDArray[np.int64]
+    subscriptions: StringColumn
+
+    @classmethod
+    def sorted(
+        cls,
+        slots: NDArray[Any],
+        filters: int,
+        sequence: NDArray[np.int64],
+        subscriptions: pa.StringArray,
+    ) -> "Holders":
+        """From rows in any order: the slot of the filter, of so many, the number and the id."""
+        order = np.argsort(slots, kind="stable")
+        ends = np.cumsum(np.bincount(slots, minlength=filters))
+        starts = np.concatenate([[0], ends]).astype(np.int32)
+        return cls(starts, sequence[order], StringColumn(subscriptions.take(pa.array(order))))
+
+    def slots(self) -> NDArray[np.int64]:
+        """The slot of the filter that each subscription holds, by place."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))

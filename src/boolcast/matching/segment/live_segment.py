@@ -1,0 +1,307 @@
+"""A segment in use: the index, the subscriptions that hold its filters, and which are gone."""
+
+import threading
+from collections.abc import Iterable, Sequence
+from copy import copy
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from boolcast.filters.expressions import Filter
+from boolcast.matching.segment.building import build
+from boolcast.matching.segment.deduplication import Content, without_twins
+from boolcast.matching.segment.filter_subscribers import Holders
+from boolcast.matching.segment.strings import StringColumn
+from boolcast.matching.values.columns import RankedGroup, ShapeGroup
+from boolcast.matching.values.rank_tables import Spaces
+from boolcast.matching.values.segments import Segment
+from boolcast.matching.values.selectivity import Selectivity
+from boolcast.matching.values.shapes import Shape, take_apart
+
+ALIVE: Final = np.iinfo(np.int64).max
+
+
+class Entry(NamedTuple):
+    """A subscription on its way into a segment; `sequence` counts all that were ever added.
+
+    `text` is the filter as it was given; None if it was given as a tree.
+    """
+
+    sequence: int
+    subscription: str
+    filter: Filter
+    text: str | None
+
+
+class LiveSegment:
+    """An index over filters, and the subscriptions that hold them.
+
+    A filter has a *slot*, however many subscriptions hold it: by that it is known in `groups`,
+    `texts` and `residuals`. Equal filters are one.
+
+    Everything is immutable but `dead_since`, which holds the version of the matcher from
+    which on a place is empty. It only ever changes from ALIVE, so that a reader of an earlier
+    version is not disturbed.
+    """
+
+    def __init__(
+        self,
+        spaces: Spaces,
+        groups: list[RankedGroup],
+        holders: Holders,
+        texts: StringColumn,
+        residuals: dict[int, Filter],
+        segment: Segment,
+    ) -> None:
+        self.spaces = spaces
+        self.groups = groups
+        self.starts, self.sequence, self.subscriptions = holders
+        self.texts = texts
+        self.residuals = residuals
+        self.segment = segment
+        self.dead_since = np.full(len(self), ALIVE, dtype=np.int64)
+        self.dead = 0
+        self._scratch = threading.local()
+
+    @classmethod
+    def of_entries(cls, entries: Sequence[Entry], selectivity: Selectivity) -> "LiveSegment":
+        """Index entries."""
+        slots: dict[str, int] = {}
+        slot_of = [
+            slots.setdefault(str(entry.filter) if entry.text is None else entry.text, len(slots))
+            for entry in entries
+        ]
+        groups: dict[Shape, ShapeGroup] = {}
+        residuals: dict[int, Filter] = {}
+        known = -1
+        for slot, entry in zip(slot_of, entries, strict=True):
+            if slot <= known:
+                continue
+            known = slot
+            parts = take_apart(entry.filter)
+            if parts is None:
+                continue
+            shape, constants = parts
+            group = groups.get(shape)
+            if group is None:
+                group = groups[shape] = ShapeGroup(shape)
+            group.add(slot, constants)
+            if group.has_residual:
+                residuals[slot] = entry.filter
+        holders = Holders.sorted(
+            np.array(slot_of, dtype=np.int32),
+            len(slots),
+            np.array([entry.sequence for entry in entries], dtype=np.int64),
+            pa.array([entry.subscription for entry in entries], pa.string()),
+        )
+        return cls.of_groups(
+            list(groups.values()),
+            holders,
+            StringColumn.of(list(slots), pa.large_string()),
+            residuals,
+            selectivity,
+        )
+
+    @classmethod
+    def of_groups(
+        cls,
+        groups: Sequence[ShapeGroup],
+        holders: Holders,
+        texts: StringColumn,
+        residuals: dict[int, Filter],
+        selectivity: Selectivity,
+    ) -> "LiveSegment":
+        """Index filters that are already sorted by shape."""
+        spaces = Spaces.of(groups)
+        ranked = [spaces.ranked(group) for group in groups]
+        return cls._of_content(spaces, Content(ranked, holders, texts, residuals), selectivity)
+
+    @classmethod
+    def _of_content(
+        cls, spaces: Spaces, content: Content, selectivity: Selectivity
+    ) -> "LiveSegment":
+        content = without_twins(content)
+        segment = build(content.groups, spaces, selectivity)
+        return cls(spaces, *content, _with_places(segment, content.holders.starts))
+
+    @classmethod
+    def merged(
+        cls, segments: Sequence["LiveSegment"], version: int, selectivity: Selectivity
+    ) -> "LiveSegment":
+        """One segment of all that is alive at the version."""
+        spaces, maps = Spaces.united([each.spaces for each in segments])
+        alive = [np.flatnonzero(each.dead_since > version) for each in segments]
+        held = [each.slots_of(places) for each, places in zip(segments, alive, strict=True)]
+        texts, renumbered = _united_texts(segments, held)
+        parts: dict[Shape, list[RankedGroup]] = {}
+        residuals: dict[int, Filter] = {}
+        for each, moves, (slots, is_first) in zip(segments, maps, renumbered, strict=True):
+            # A filter that another segment has too is taken from the first.
+            indexed = np.where(is_first, slots, np.int32(-1))
+            for group in each.groups:
+                moved = _kept(spaces.moved(group, moves), indexed)
+                if len(moved.slots):
+                    parts.setdefault(group.shape, []).append(moved)
+            residuals |= {int(slots[s]): f for s, f in each.residuals.items() if is_first[s]}
+        joined = [_joined(shape, groups) for shape, groups in parts.items()]
+        holders = Holders.sorted(
+            np.concatenate(
+                [slots[rows] for (slots, _), rows in zip(renumbered, held, strict=True)]
+            ),
+            len(texts),
+            np.concatenate(
+                [each.sequence[kept] for each, kept in zip(segments, alive, strict=True)]
+            ),
+            pa.concat_arrays(
+                [
+                    each.subscriptions.array.take(pa.array(kept))
+                    for each, kept in zip(segments, alive, strict=True)
+                ]
+            ),
+        )
+        return cls._of_content(spaces, Content(joined, holders, texts, residuals), selectivity)
+
+    def __len__(self) -> int:
+        """How many subscriptions there are, alive or dead."""
+        return len(self.sequence)
+
+    def place_of(self, sequence: int) -> int | None:
+        """The place of a subscription, if it is in this segment."""
+        order = self._order
+        row = int(np.searchsorted(self.sequence, sequence, sorter=order))
+        if row == len(self.sequence):
+            return None
+        place = row if order is None else int(order[row])
+        return place if self.sequence[place] == sequence else None
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp] | None:
+        """The places by sequence; None where they are so already."""
+        if (self.sequence[1:] > self.sequence[:-1]).all():
+            return None
+        return np.argsort(self.sequence)
+
+    def slots_of(self, places: NDArray[Any]) -> NDArray[np.int64]:
+        """The slots of the filters that these subscriptions hold."""
+        return np.searchsorted(self.starts, places, side="right") - 1
+
+    def kill(self, place: int, version: int) -> None:
+        """Let the place be empty from the version on."""
+        self.dead_since[place] = version
+        self.dead += 1
+
+    def without(self, places: NDArray[np.int32]) -> "LiveSegment":
+        """The same segment, all of whose places are alive, but for these; nothing is copied."""
+        assert not self.dead
+        other = copy(self)
+        other.dead_since = self.dead_since.copy()
+        other.dead_since[places] = 0
+        other.dead = len(places)
+        return other
+
+    def attributes(self) -> list[str]:
+        """The attributes that any of the filters looks at, sorted."""
+        residual = (name for each in self.residuals.values() for name in each.attributes())
+        return sorted({*self.spaces.names[1:], *residual})
+
+    def is_alive(self, place: int) -> bool:
+        """False once the place is empty in the newest version."""
+        return bool(self.dead_since[place] == ALIVE)
+
+    def holder_of(self, slot: int) -> int | None:
+        """The place of a subscription that holds the filter in the newest version."""
+        first, end = self.starts[slot : slot + 2].tolist()
+        alive = np.flatnonzero(self.dead_since[first:end] == ALIVE)
+        return first + int(alive[0]) if len(alive) else None
+
+    @cached_property
+    def most_matches(self) -> int:
+        """More matches than this no event can have, even if one were counted several times."""
+        members = self.segment.members
+        shared = -1 - members[members < 0]
+        holders = np.maximum(np.diff(self.starts), 1)
+        return len(members) - len(shared) + int(holders[shared].sum())
+
+    @property
+    def filter_bytes(self) -> int:
+        """The constants of the filters."""
+        return sum(group.nbytes for group in self.groups)
+
+    @property
+    def id_bytes(self) -> int:
+        """All that is kept for a subscription beyond its filter."""
+        arrays = (self.starts, self.sequence, self.dead_since)
+        return self.subscriptions.nbytes + sum(each.nbytes for each in arrays)
+
+    def scratch(self) -> "Scratch":
+        """The working memory of the thread that asks."""
+        scratch: Scratch | None = getattr(self._scratch, "mine", None)
+        if scratch is None:
+            scratch = self._scratch.mine = Scratch(self.segment, len(self.sequence))
+        return scratch
+
+
+class Scratch:
+    """What the kernel writes besides its output: stamps, never reset."""
+
+    def __init__(self, segment: Segment, places: int) -> None:
+        self.memo = np.zeros(segment.shared_programs + 1, dtype=np.int64)
+        self.seen = np.zeros(places if segment.has_repeated_members else 1, dtype=np.int64)
+        self.stamp = 0
+
+
+def _with_places(segment: Segment, starts: NDArray[np.int32]) -> Segment:
+    """The segment with places for slots: the holder of a filter, if there is just one."""
+    first = starts[:-1]
+    is_single = np.diff(starts) == 1
+    member = np.where(is_single, first, -1 - np.arange(len(first), dtype=np.int32))
+    return segment._replace(members=member[segment.members])
+
+
+def _united_texts(
+    segments: Sequence[LiveSegment], held: Sequence[NDArray[np.int64]]
+) -> tuple[StringColumn, list[tuple[NDArray[np.int32], NDArray[np.bool_]]]]:
+    """The texts of the slots that are held, each once; and of each segment its slots' new numbers.
+
+    With them, for each slot, whether it is the first of its text; false if nobody holds it.
+    """
+    kept = []
+    for each, slots in zip(segments, held, strict=True):
+        is_held = np.zeros(len(each.texts), dtype=np.bool_)
+        is_held[slots] = True
+        kept.append(np.flatnonzero(is_held))
+    encoded = pa.concat_arrays(
+        [each.texts.array.take(pa.array(slots)) for each, slots in zip(segments, kept, strict=True)]
+    ).dictionary_encode()
+    codes = encoded.indices.to_numpy()
+    # Codes are given in the order of first use.
+    is_new = np.diff(np.maximum.accumulate(codes), prepend=-1) > 0
+    renumbered = []
+    begin = 0
+    for each, slots in zip(segments, kept, strict=True):
+        end = begin + len(slots)
+        numbers = np.full(len(each.texts), -1, dtype=np.int32)
+        numbers[slots] = codes[begin:end]
+        is_first = np.zeros(len(each.texts), dtype=np.bool_)
+        is_first[slots] = is_new[begin:end]
+        renumbered.append((numbers, is_first))
+        begin = end
+    return StringColumn(encoded.dictionary), renumbered
+
+
+def _kept(group: RankedGroup, slots: NDArray[np.int32]) -> RankedGroup:
+    """The group without the filters whose new slot is negative."""
+    moved = slots[group.slots]
+    rows = np.flatnonzero(moved >= 0)
+    return RankedGroup(group.shape, moved[rows], [bounds[rows] for bounds in group.bounds])
+
+
+def _joined(shape: Shape, groups: Sequence[RankedGroup]) -> RankedGroup:
+    slots = np.concatenate([group.slots for group in groups])
+    columns: Iterable[tuple[NDArray[np.int32], ...]] = zip(
+        *(group.bounds for group in groups), strict=True
+    )
+    return RankedGroup(shape, slots, [np.concatenate(column) for column in columns])

@@ -1,0 +1,141 @@
+"""What the segments of a version are to a match index: told in the manifest's metadata.
+
+Of the segments that a manifest names, some hold subscriptions, some the places in another that
+are empty (*tombstones*, so that a change writes little), and some the rows that were rejected.
+A subscription's id decides its bucket, and a segment holds subscriptions of one bucket: who
+changes a subscription looks for it only there.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from boolcast.errors import StoreError
+from boolcast.matching.segment.live_segment import LiveSegment
+from boolcast.matching.store.segment_codec import from_stored
+from boolcast.matching.store.snapshots import Manifest, SegmentFiles, Snapshot, StoredSegment
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A segment of subscriptions: its files, and what is known of it without opening them."""
+
+    bucket: int
+    subscriptions: int
+    attributes: tuple[str, ...]
+    files: SegmentFiles
+    dead: int = 0
+    tombstones: SegmentFiles | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Tells its content: parts of one key are equal, whatever store or version has them."""
+        return self.files.checksum, self.tombstones.checksum if self.tombstones else ""
+
+
+class Index(msgspec.Struct, frozen=True):
+    """A match index in a store: its parts, and the files of what was rejected."""
+
+    buckets: int
+    parts: tuple[Part, ...]
+    rejects: tuple[SegmentFiles, ...] = ()
+
+    @property
+    def subscriptions(self) -> int:
+        """How many are alive."""
+        return sum(part.subscriptions - part.dead for part in self.parts)
+
+    def entries(self) -> tuple[list[SegmentFiles], bytes]:
+        """The manifest's segments and metadata."""
+        entries: list[SegmentFiles] = []
+
+        def place(files: SegmentFiles) -> int:
+            entries.append(files)
+            return len(entries) - 1
+
+        rows = tuple(
+            _Row(
+                place(part.files),
+                part.bucket,
+                part.subscriptions,
+                part.attributes,
+                part.dead,
+                place(part.tombstones) if part.tombstones else -1,
+            )
+            for part in self.parts
+        )
+        rejects = tuple(place(files) for files in self.rejects)
+        return entries, msgspec.json.encode(_Catalog(self.buckets, rows, rejects))
+
+
+class _Row(msgspec.Struct, frozen=True, array_like=True):
+    """A part; files are told by their places in the manifest."""
+
+    files: int
+    bucket: int
+    subscriptions: int
+    attributes: tuple[str, ...]
+    dead: int = 0
+    tombstones: int = -1
+
+
+class _Catalog(msgspec.Struct, frozen=True):
+    buckets: int
+    parts: tuple[_Row, ...]
+    rejects: tuple[int, ...] = ()
+
+
+def catalog_of(segments: Sequence[LiveSegment]) -> bytes:
+    """The metadata of a version that consists of these segments, without empty places."""
+    rows = (
+        _Row(place, 0, len(each.sequence), tuple(each.attributes()))
+        for place, each in enumerate(segments)
+    )
+    return msgspec.json.encode(_Catalog(1, tuple(rows)))
+
+
+def index_of(manifest: Manifest) -> Index:
+    """The index that a manifest tells of. Raises StoreError if it is of something else."""
+    catalog = _decoded(manifest.metadata)
+    files = manifest.segments
+    parts = tuple(
+        Part(
+            row.bucket,
+            row.subscriptions,
+            row.attributes,
+            files[row.files],
+            row.dead,
+            files[row.tombstones] if row.tombstones >= 0 else None,
+        )
+        for row in catalog.parts
+    )
+    return Index(catalog.buckets, parts, tuple(files[place] for place in catalog.rejects))
+
+
+def live_segments(snapshot: Snapshot) -> Iterator[LiveSegment]:
+    """All segments of subscriptions, without the dead, numbered one after another."""
+    first = 0
+    for row in _decoded(snapshot.metadata).parts:
+        live = from_stored(snapshot.segments[row.files], first)
+        first += len(live.sequence)
+        if row.tombstones >= 0:
+            live = live.without(dead_places(snapshot.segments[row.tombstones]))
+        yield live
+
+
+def tombstones(places: NDArray[np.int32]) -> StoredSegment:
+    """Empty places, to be stored."""
+    return StoredSegment({"dead": places})
+
+
+def dead_places(stored: StoredSegment) -> NDArray[np.int32]:
+    """The places that `tombstones` stored."""
+    return stored.arrays["dead"]
+
+
+def _decoded(metadata: bytes) -> _Catalog:
+    try:
+        return msgspec.json.decode(metadata, type=_Catalog)
+    except msgspec.DecodeError as error:
+        raise StoreError(f"not a match index: {error}; save it again") from None

@@ -1,0 +1,164 @@
+"""Which predicate may stand for two on the same attribute (P2-B10).
+
+*Perfect* is one that accepts what either accepts and nothing else. Those are, for a value v:
+
+======================================================= =================
+predicates                                              merger
+======================================================= =================
+one that covers the other                               that one
+`= v` and `< v`                                         `<= v`
+`= v` and `> v`                                         `>= v`
+`< v` and `> v`                                         `!= v`
+`<= v` and `= v + 1`, of integers                       `<= v + 1`
+`>= v` and `= v - 1`, of integers                       `>= v - 1`
+any two that leave no value out, such as `<= v`, `> v`  `is not null`
+======================================================= =================
+
+`is not null` also admits values of other kinds, and NaN. So the last is perfect only where the
+schema gives the attribute one kind without NaN; and what integers are only a schema says.
+
+*Imperfect* are Table 1's, and the last line above where the schema does not make it perfect:
+
+============== ============== ========= =============
+`< v`          `> w`          v < w     `is not null`
+`< v`          `= w`          v < w     `<= w`
+`> v`          `= w`          v > w     `>= w`
+============== ============== ========= =============
+
+with `<=` as with `<`, since mergers merge on. Whatever the schema, a merger accepts all that the
+two accept on any event at all: who trusts a schema wrongly loses nothing.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from boolcast.algebra import ordered_sets as ordered
+from boolcast.algebra.domains import worlds
+from boolcast.algebra.ordered_sets import OrderedSet
+from boolcast.algebra.value_sets import Variable, meaning
+from boolcast.filters.expressions import Comparison, IsNull, Leaf
+from boolcast.model.schemas import Schema
+from boolcast.model.values import kind_of
+
+LOWER: Final = frozenset(("<", "<="))
+UPPER: Final = frozenset((">", ">="))
+
+
+class Known(NamedTuple):
+    """What a schema says of an attribute: the values that it may have, and if they are whole.
+
+    There is one set for each type of event that has the attribute; for one that no schema knows,
+    a set of all values.
+    """
+
+    sets: tuple[tuple[OrderedSet, bool], ...]
+
+    def agree(self, left: OrderedSet, right: OrderedSet) -> bool:
+        """True if two sets hold the same of these values."""
+        return all(_seen(left, *each) == _seen(right, *each) for each in self.sets)
+
+
+ANY_VALUE: Final = Known(((ordered.EVERYTHING, False),))
+
+
+def _seen(cuts: OrderedSet, domain: OrderedSet, is_whole: bool) -> OrderedSet:
+    return ordered.intersect(ordered.whole_numbers_only(cuts) if is_whole else cuts, domain)
+
+
+class Knowledge:
+    """What a schema, if there is one, says of each attribute."""
+
+    def __init__(self, schema: Schema | None) -> None:
+        self._schema = schema
+        self._names = set() if schema is None else set(schema.names())
+        self._known: dict[str, Known] = {}
+
+    def of(self, attribute: str) -> Known:
+        """Of this one."""
+        if attribute not in self._names:
+            return ANY_VALUE
+        known = self._known.get(attribute)
+        if known is None:
+            variable = Variable(attribute)
+            known = self._known[attribute] = Known(
+                tuple(
+                    (world.domain(variable).cuts, variable in world.whole)
+                    for world in worlds(self._schema)
+                )
+            )
+        return known
+
+
+class Joined(NamedTuple):
+    """A predicate that covers two others; perfect if it accepts nothing else."""
+
+    predicate: Comparison | IsNull
+    is_perfect: bool
+
+
+@lru_cache(maxsize=65_536)
+def joined(left: Leaf, right: Leaf, known: Known = ANY_VALUE) -> Joined | None:
+    """The predicate for two on one attribute, a perfect one if there is any; None if no rule fits.
+
+    >>> from boolcast.filters.expressions import Comparison
+    >>> joined(Comparison("price", "<", 5), Comparison("price", "=", 7))
+    Joined(predicate=Comparison(attribute='price', operator='<=', value=7), is_perfect=False)
+    """
+    if not (_is_simple(left) and _is_simple(right)):
+        return None
+    union = ordered.unite(cuts_of(left), cuts_of(right))
+    for candidate in _candidates(left, right):
+        cuts = cuts_of(candidate)
+        if ordered.intersect(cuts, union) == union and known.agree(cuts, union):
+            return Joined(candidate, True)
+    predicate = _imperfect(left, right, union)
+    return None if predicate is None else Joined(predicate, False)
+
+
+def cuts_of(predicate: Leaf) -> OrderedSet:
+    """The values that a predicate accepts, as cuts."""
+    return meaning(predicate).inside.cuts
+
+
+def _is_simple(leaf: Leaf) -> bool:
+    return isinstance(leaf, Comparison) or (isinstance(leaf, IsNull) and leaf.negated)
+
+
+def _candidates(left: Leaf, right: Leaf) -> Iterator[Comparison | IsNull]:
+    """The predicates that a perfect merger may be, the plainest first."""
+    for each in (left, right):
+        assert isinstance(each, Comparison | IsNull)
+        yield each
+    attribute = left.attribute
+    for each in (left, right):
+        if isinstance(each, Comparison):
+            yield Comparison(attribute, "<=", each.value)
+            yield Comparison(attribute, ">=", each.value)
+            yield Comparison(attribute, "!=", each.value)
+    yield IsNull(attribute, negated=True)
+
+
+def _imperfect(left: Leaf, right: Leaf, union: OrderedSet) -> Comparison | IsNull | None:
+    """Table 1. That the values are in its order is so because nothing perfect was found."""
+    if not (isinstance(left, Comparison) and isinstance(right, Comparison)):
+        return None
+    if kind_of(left.value) is not kind_of(right.value):
+        return None
+    rank = union[0][0]
+    sides = {side_of(left), side_of(right)}
+    if sides == {"lower", "upper"} or union == ((rank,), (rank + 1,)):
+        return IsNull(left.attribute, negated=True)
+    if "point" in sides and len(sides) == 2 and "hole" not in sides:
+        point = left if left.operator == "=" else right
+        return Comparison(left.attribute, "<=" if "lower" in sides else ">=", point.value)
+    return None
+
+
+def side_of(predicate: Comparison) -> str:
+    """Where it lies among values: `lower` and `upper` are without end, a `hole` is all but one."""
+    if predicate.operator in LOWER:
+        return "lower"
+    if predicate.operator in UPPER:
+        return "upper"
+    return "point" if predicate.operator == "=" else "hole"

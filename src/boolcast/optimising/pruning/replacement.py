@@ -1,0 +1,292 @@
+"""Predicate replacement: fewer distinct predicates in the index (P1-B11).
+
+Every occurrence of a predicate gives way to another registered one that covers it, as
+`price < 24` to `price < 25`; it then leaves the index. Which one: the nearest that covers it,
+by its share of events. In which order: the least degradation first, summed over the entries that
+hold the predicate. Trees keep their shape, but for siblings that have become the same.
+
+Like pruning it is for entries of neighbours; an entry is removed by its id, and nothing else
+happens then. Residual predicates cover nothing and are never replaced.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Mapping
+from heapq import heappop, heappush
+from itertools import islice
+from typing import Final, NamedTuple, cast
+
+import msgspec
+
+from boolcast.algebra import covers
+from boolcast.errors import PruningTargetError, ReplacementTargetError
+from boolcast.filters.expressions import (
+    And,
+    Comparison,
+    Filter,
+    Leaf,
+    Or,
+    Residual,
+    conjunction,
+    disjunction,
+)
+from boolcast.model.identifiers import SubscriptionId
+from boolcast.optimising.pruning.stopping import (
+    MissedTarget,
+    Standing,
+    StoppingRule,
+    missed_target,
+)
+from boolcast.optimising.pruning.subscription_queue import MatchingShare
+from boolcast.optimising.pruning.trees import Tree, prepared
+from boolcast.optimising.statistics.selectivities import Knowledge, Selectivities
+
+_TRIED: Final = 64
+"""How many predicates are asked whether they cover one; a nearer one further on is not found."""
+
+_PROOF_BUDGET: Final = 2_000
+"""Steps of such a question, which is about two predicates only."""
+
+
+class Replacement(NamedTuple):
+    """A predicate, and the covering one in its place."""
+
+    replaced: Filter
+    by: Filter
+
+
+class ReplacementRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run of replacements did.
+
+    As `PruningRun`, but `before` and `after` count distinct predicates, and `floor` is the number
+    of those that no other one covers; of some that mean the same one stays.
+    """
+
+    before: Standing
+    after: Standing
+    floor: int
+    replacements: tuple[Replacement, ...]
+    changed: dict[SubscriptionId, Filter]
+    stopped_by: StoppingRule | None
+    missed: MissedTarget | None
+    knowledge: Knowledge
+
+
+def replace_predicates(
+    entries: Mapping[SubscriptionId, Filter],
+    selectivities: Selectivities,
+    *rules: StoppingRule,
+    ways: Mapping[SubscriptionId, str] | None = None,
+) -> ReplacementRun:
+    """Replace predicates until a rule says no or none is covered by another.
+
+    `ways` say where the events go that an entry matches, such as a neighbour; without them there
+    is one way for all.
+
+    Raises ReplacementTargetError, before anything is replaced, if a rule asks for fewer
+    predicates than can be reached.
+    """
+    return _Replacing(entries, selectivities, ways or {}).run(rules)
+
+
+class _Plan(NamedTuple):
+    """Plans sort from the best to the worst."""
+
+    degradation: float
+    text: str
+    replaced: Leaf
+    by: Leaf
+
+
+class _Replacing:
+    def __init__(
+        self,
+        entries: Mapping[SubscriptionId, Filter],
+        selectivities: Selectivities,
+        ways: Mapping[SubscriptionId, str],
+    ) -> None:
+        self.selectivities = selectivities
+        self.ways = ways
+        self.trees = {
+            name: Tree.of(prepared(each), selectivities) for name, each in entries.items()
+        }
+        self.index = _Index(selectivities)
+        self.averages = {name: tree.estimate.average for name, tree in self.trees.items()}
+        """When the entries were whole."""
+        self.tally = MatchingShare()
+        for name, tree in self.trees.items():
+            self.book(name, +1)
+            for leaf in _leaves(tree.node):
+                self.index.add(leaf, name)
+        self.plans: list[_Plan] = []
+        for leaf in list(self.index.holders):
+            self.plan(leaf)
+        self.floor = self.count_ends()
+
+    def run(self, rules: tuple[StoppingRule, ...]) -> ReplacementRun:
+        before = at = self.standing(0)
+        try:
+            for rule in rules:
+                rule.check(self.floor)
+        except PruningTargetError as error:
+            raise ReplacementTargetError(error.target, error.floor) from None
+        knowledge = self.selectivities.knowledge(tree.node for tree in self.trees.values())
+        done: list[Replacement] = []
+        changed: dict[SubscriptionId, Filter] = {}
+        stopped_by: StoppingRule | None = None
+        while (plan := self.next_plan()) is not None:
+            former = self.carry_out(plan)
+            after = self.standing(at.operations + 1)
+            stopped_by = next((rule for rule in rules if not rule.admits(at, after)), None)
+            if stopped_by is not None:
+                break
+            at = after
+            done.append(Replacement(plan.replaced, plan.by))
+            changed.update({name: self.trees[name].node for name in former})
+        return ReplacementRun(
+            before=before,
+            after=at,
+            floor=self.floor,
+            replacements=tuple(done),
+            changed=changed,
+            stopped_by=stopped_by,
+            missed=missed_target(rules, at.predicates, stopped_by),
+            knowledge=knowledge,
+        )
+
+    def standing(self, operations: int) -> Standing:
+        return self.tally.standing(operations, len(self.index.holders))
+
+    def book(self, name: SubscriptionId, count: int) -> None:
+        """Take an entry as it is now into the reckoning, or out of it."""
+        original = self.averages[name]
+        average = max(original, self.trees[name].estimate.average)
+        self.tally.add(self.ways.get(name, ""), original, average, count)
+
+    def plan(self, leaf: Leaf) -> None:
+        """Queue the replacement of a predicate by the nearest that covers it, if there is one."""
+        nearest = self.index.nearest_covering(leaf)
+        if nearest is not None:
+            degradation = sum(
+                self.trees[name].estimate.degradation_to(
+                    self.replaced(name, leaf, nearest).estimate
+                )
+                for name in self.index.holders[leaf]
+            )
+            heappush(self.plans, _Plan(round(degradation, 12), str(leaf), leaf, nearest))
+
+    def count_ends(self) -> int:
+        """How many predicates are left where all plans lead.
+
+        Predicates that mean the same are planned for each other in turn: one of them stays,
+        unless something covers them all.
+        """
+        planned = {plan.replaced: plan.by for plan in self.plans}
+        end_of: dict[Leaf, Leaf] = {}
+        for leaf in self.index.holders:
+            way: dict[Leaf, None] = {}
+            at = leaf
+            while at not in end_of and at in planned and at not in way:
+                way[at] = None
+                at = planned[at]
+            end_of.update(dict.fromkeys((*way, at), end_of.get(at, at)))
+        behind: dict[Leaf, set[Leaf]] = {}
+        for leaf, end in end_of.items():
+            behind.setdefault(end, set()).add(leaf)
+        return sum(
+            end not in planned or not self.index.is_covered(end, besides=leaves)
+            for end, leaves in behind.items()
+        )
+
+    def next_plan(self) -> _Plan | None:
+        """The best one as things are now: what it was planned by may have been replaced since."""
+        while self.plans:
+            plan = heappop(self.plans)
+            self.plan(plan.replaced)
+            if self.plans and self.plans[0].replaced == plan.replaced:
+                return heappop(self.plans)
+        return None
+
+    def replaced(self, name: SubscriptionId, leaf: Leaf, by: Leaf) -> Tree:
+        """An entry with one predicate in the place of another."""
+        return Tree.of(prepared(_with(self.trees[name].node, leaf, by)), self.selectivities)
+
+    def carry_out(self, plan: _Plan) -> tuple[SubscriptionId, ...]:
+        """Change all entries that hold the predicate; returns which."""
+        holders = tuple(self.index.holders[plan.replaced])
+        for name in holders:
+            self.book(name, -1)
+            self.trees[name] = self.replaced(name, plan.replaced, plan.by)
+            self.book(name, +1)
+            self.index.add(plan.by, name)
+        self.index.remove(plan.replaced)
+        return holders
+
+
+class _Index:
+    """Registered predicates, who holds them, and those that may cover others, by their shares."""
+
+    def __init__(self, selectivities: Selectivities) -> None:
+        self.holders: dict[Leaf, dict[SubscriptionId, None]] = {}
+        self._selectivities = selectivities
+        self._wide: dict[str, list[tuple[float, str, Leaf]]] = {}
+
+    def add(self, leaf: Leaf, holder: SubscriptionId) -> None:
+        if leaf not in self.holders:
+            self.holders[leaf] = {}
+            if _may_cover(leaf):
+                insort(self._wide.setdefault(leaf.attribute, []), self._row(leaf))
+        self.holders[leaf][holder] = None
+
+    def remove(self, leaf: Leaf) -> None:
+        del self.holders[leaf]
+        if _may_cover(leaf):
+            wide = self._wide[leaf.attribute]
+            del wide[bisect_left(wide, self._row(leaf)[:2])]
+
+    def nearest_covering(self, leaf: Leaf) -> Leaf | None:
+        """The registered predicate of the least share that covers this one; None if none was found.
+
+        What covers has no smaller share, so only those are asked. Where shares are guesses they
+        may have it wrong, and a covering predicate is overlooked.
+        """
+        if isinstance(leaf, Residual):
+            return None
+        tried = islice(self._no_rarer(leaf), _TRIED)
+        return next((each for each in tried if each != leaf and _covers(each, leaf)), None)
+
+    def is_covered(self, leaf: Leaf, *, besides: set[Leaf]) -> bool:
+        """True if a registered predicate covers this one that is none of some others."""
+        return any(each not in besides and _covers(each, leaf) for each in self._no_rarer(leaf))
+
+    def _no_rarer(self, leaf: Leaf) -> Iterator[Leaf]:
+        """What may cover a predicate, by its share: from that of the predicate on."""
+        wide = self._wide.get(leaf.attribute, [])
+        start = bisect_left(wide, (self._selectivities.share(leaf),))
+        return (row[2] for row in islice(wide, start, None))
+
+    def _row(self, leaf: Leaf) -> tuple[float, str, Leaf]:
+        return self._selectivities.share(leaf), str(leaf), leaf
+
+
+def _may_cover(leaf: Leaf) -> bool:
+    """An equality covers no other predicate, and there are many of them."""
+    is_point = isinstance(leaf, Comparison) and leaf.operator == "="
+    return not is_point and not isinstance(leaf, Residual)
+
+
+def _covers(general: Leaf, specific: Leaf) -> bool:
+    return bool(covers(general, specific, budget=_PROOF_BUDGET))
+
+
+def _leaves(node: Filter) -> Iterator[Leaf]:
+    return cast("Iterator[Leaf]", node.predicates())
+
+
+def _with(node: Filter, leaf: Leaf, by: Leaf) -> Filter:
+    match node:
+        case And(children):
+            return conjunction(_with(child, leaf, by) for child in children)
+        case Or(children):
+            return disjunction(_with(child, leaf, by) for child in children)
+        case _:
+            return by if node == leaf else node

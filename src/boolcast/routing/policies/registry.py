@@ -1,0 +1,165 @@
+"""Every policy and engine by its name: the one place where names become objects."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from boolcast.matching.inputs.protocol import Engine
+from boolcast.matching.matcher import Matcher
+from boolcast.matching.relations.analysed_filters import FilterAnalyser
+from boolcast.matching.relations.coverings import ByDiagrams, ByProofs, Coverings
+from boolcast.matching.scan import ScanMatcher
+from boolcast.routing.policies.covering import (
+    ActiveCovering,
+    CoveringPolicy,
+    LazyCovering,
+    NoCovering,
+)
+from boolcast.routing.policies.propagation import Flooding, PropagationPolicy, TowardsAdvertisements
+from boolcast.routing.policies.unsubscription import (
+    Everywhere,
+    Packed,
+    Reach,
+    Separately,
+    UpToTheCriticalBroker,
+    Wrapping,
+)
+from boolcast.routing.protocol.configuration import (
+    AdvertisementRewriting,
+    Configuration,
+    Covering,
+    CoveringTest,
+    EngineName,
+    Merging,
+    OverlapTest,
+    Propagation,
+    Rewriting,
+    Sending,
+    Unsubscription,
+)
+from boolcast.routing.rewriting.advertisement_rewriting import (
+    AdvertisementPruning,
+    AdvertisementRewritingPolicy,
+    AsAdvertised,
+)
+from boolcast.routing.rewriting.merging import (
+    MergingByPruning,
+    MergingByRules,
+    MergingPolicy,
+    NoMerging,
+)
+from boolcast.routing.rewriting.outgoing_form import PrePruning, SendingPolicy, Whole
+from boolcast.routing.rewriting.subscription_rewriting import (
+    AsTheyCame,
+    PredicateReplacement,
+    RewritingPolicy,
+    SubscriptionPruning,
+)
+from boolcast.routing.tables.covering_graph import Node
+from boolcast.routing.tables.overlaps import (
+    ByIndex,
+    ByIndexAndProof,
+    ByPairs,
+    OverlapCounts,
+    Overlaps,
+)
+
+if TYPE_CHECKING:
+    from boolcast.matching.relations.overlap_index import OverlapIndex
+
+
+def _counting() -> Engine:
+    from boolcast.matching.counting.engine import CountingMatcher  # noqa: PLC0415 - imports numba
+
+    return CountingMatcher()
+
+
+def _mbd() -> Engine:
+    from boolcast.matching.diagrams.engine import MbdEngine  # noqa: PLC0415 - as above
+
+    return MbdEngine()
+
+
+ENGINES: Final[dict[EngineName, Callable[[], Engine]]] = {
+    "access": Matcher,
+    "scan": ScanMatcher,
+    "counting": _counting,
+    "mbd": _mbd,
+}
+
+PROPAGATION: Final[dict[Propagation, Callable[[Callable[[], Overlaps]], PropagationPolicy]]] = {
+    "flood": Flooding,
+    "towards": TowardsAdvertisements,
+}
+
+
+def _overlap_index() -> "OverlapIndex":
+    from boolcast.matching.relations.overlap_index import OverlapIndex  # noqa: PLC0415 - imports numba
+
+    return OverlapIndex()
+
+
+OVERLAPS: Final[dict[OverlapTest, Callable[[FilterAnalyser, OverlapCounts], Overlaps]]] = {
+    "exact": ByPairs,
+    "index": lambda analyser, figures: ByIndex(_overlap_index(), figures),
+    "index-exact": lambda analyser, figures: ByIndexAndProof(_overlap_index, analyser, figures),
+}
+
+
+def _by_diagrams(order: Sequence[str]) -> Coverings[Node]:
+    from boolcast.matching.diagrams.diagrams import Diagrams  # noqa: PLC0415 - as above
+
+    return ByDiagrams(Diagrams(order))
+
+
+COVERING_TESTS: Final[
+    dict[CoveringTest, Callable[[Configuration, FilterAnalyser], Coverings[Node]]]
+] = {
+    "proofs": lambda configuration, analyser: ByProofs(analyser),
+    "diagrams": lambda configuration, analyser: _by_diagrams(configuration.attribute_order),
+}
+
+COVERING: Final[dict[Covering, Callable[[Callable[[], Coverings[Node]]], CoveringPolicy]]] = {
+    "none": NoCovering,
+    "active": ActiveCovering,
+    "lazy": LazyCovering,
+}
+
+REWRITING: Final[dict[Rewriting, Callable[[Configuration], RewritingPolicy]]] = {
+    "none": AsTheyCame,
+    "pruning": SubscriptionPruning,
+    "replacement": PredicateReplacement,
+}
+
+ADVERTISEMENT_REWRITING: Final[
+    dict[AdvertisementRewriting, Callable[[Configuration], AdvertisementRewritingPolicy]]
+] = {
+    "none": AsAdvertised,
+    "pruning": lambda configuration: AdvertisementPruning(configuration, _overlap_index),
+}
+
+SENDING: Final[dict[Sending, Callable[[Configuration], SendingPolicy]]] = {
+    "whole": Whole,
+    "pruned": PrePruning,
+}
+
+MERGING: Final[dict[Merging, Callable[[Configuration], MergingPolicy]]] = {
+    "none": NoMerging,
+    "pruning": MergingByPruning,
+    "perfect": MergingByRules,
+    "imperfect": MergingByRules,
+}
+
+
+class UnsubscriptionPolicy(NamedTuple):
+    """How far a removal goes, and how what it uncovers goes with it."""
+
+    reach: Callable[[Configuration], Reach]
+    wrapping: Callable[[], Wrapping]
+
+
+UNSUBSCRIPTION: Final[dict[Unsubscription, UnsubscriptionPolicy]] = {
+    "plain": UnsubscriptionPolicy(Everywhere, Separately),
+    "packing": UnsubscriptionPolicy(Everywhere, Packed),
+    "incremental": UnsubscriptionPolicy(UpToTheCriticalBroker, Separately),
+    "incremental-packing": UnsubscriptionPolicy(UpToTheCriticalBroker, Packed),
+}

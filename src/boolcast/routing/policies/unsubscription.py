@@ -1,0 +1,179 @@
+"""How a removal travels: how far it goes, and how what it uncovers goes with it.
+
+Two small choices make the four policies. The *reach* is everywhere, or up to the critical broker:
+where enough of the events that the subscription attracted are wanted by others anyway, so that
+beyond it the subscription may stay as a ghost (P4-B5, P4-B6). The *wrapping* is one message for
+each subscription, or one for all (P4-B3).
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+from boolcast.model.identifiers import AdvertisementId
+from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.messages import (
+    Message,
+    PruningDistance,
+    Publish,
+    Subscribe,
+    Unsubscribe,
+)
+from boolcast.routing.tables.entries import Entry
+
+Distances = tuple[PruningDistance, ...] | None
+
+
+class Wrapping(Protocol):
+    """Puts a removal, and the subscriptions to be installed before it, into messages."""
+
+    def wrap(self, removal: Unsubscribe, uncovered: tuple[Subscribe, ...]) -> list[Message]: ...
+
+
+class Separately:
+    """The subscriptions one by one, then the removal."""
+
+    def wrap(self, removal: Unsubscribe, uncovered: tuple[Subscribe, ...]) -> list[Message]:
+        return [*uncovered, removal]
+
+
+class Packed:
+    """One message; its receiver installs the payload first (P4-B3)."""
+
+    def wrap(self, removal: Unsubscribe, uncovered: tuple[Subscribe, ...]) -> list[Message]:
+        return [Unsubscribe(removal.number, removal.subscription, removal.distances, uncovered)]
+
+
+class Reach(Protocol):
+    """Decides how far removals go, from what it learns of publications."""
+
+    learns: bool
+    """Whether publications must be shown to it at all."""
+
+    def pass_on(self, publish: Publish, wanted: int) -> Publish:
+        """The header on leaving a broker where so many subscriptions want the event."""
+
+    def record(self, publish: Publish, subscription: str, now: float) -> None:
+        """A publication has reached a local subscription, with the header of this broker."""
+
+    def begin(self, subscription: str, advertisements: Iterable[Entry], now: float) -> Distances:
+        """The distances of a removal at its first broker; the history ends here."""
+
+    def onward(self, distances: Distances, advertisements: dict[str, Entry]) -> "Onward":
+        """What a neighbour gets that sent these advertisements."""
+
+
+class Onward(NamedTuple):
+    """Whether a removal goes on to a neighbour, and with which distances."""
+
+    goes_on: bool
+    distances: Distances
+
+
+class Everywhere:
+    """A removal goes wherever the subscription is known."""
+
+    learns = False
+
+    def __init__(self, configuration: Configuration) -> None:
+        pass
+
+    def pass_on(self, publish: Publish, wanted: int) -> Publish:  # noqa: ARG002 - no header
+        return publish
+
+    def record(self, publish: Publish, subscription: str, now: float) -> None:
+        pass
+
+    def begin(self, subscription: str, advertisements: Iterable[Entry], now: float) -> Distances:  # noqa: ARG002
+        return None
+
+    def onward(self, distances: Distances, advertisements: dict[str, Entry]) -> Onward:  # noqa: ARG002
+        # A neighbour that limits the removal is obeyed as little as one that does not.
+        return Onward(True, None)
+
+
+class _Row(NamedTuple):
+    time: float
+    advertisement: AdvertisementId
+    distance: int | None
+    """None: no other broker on the way wanted the event (P4-T8)."""
+
+
+class UpToTheCriticalBroker:
+    """A removal ends where more than θ of the events are wanted by others anyway."""
+
+    learns = True
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._threshold = configuration.threshold
+        self._slack = configuration.slack
+        self._window_seconds = configuration.window_seconds
+        self._rows: dict[str, deque[_Row]] = {}
+
+    def pass_on(self, publish: Publish, wanted: int) -> Publish:
+        """P4-B4: a meeting point starts the distance anew, every other broker adds a hop."""
+        is_meeting = wanted > 1
+        return Publish(
+            publish.publication,
+            publish.advertisement,
+            publish.event,
+            0 if is_meeting else publish.distance + 1,
+            publish.count + is_meeting,
+            publish.everywhere,
+        )
+
+    def record(self, publish: Publish, subscription: str, now: float) -> None:
+        rows = self._rows.setdefault(subscription, deque())
+        distance = publish.distance if publish.count > 0 else None
+        rows.append(_Row(now, publish.advertisement, distance))
+        self._expire(rows, now)
+
+    def _expire(self, rows: deque[_Row], now: float) -> None:
+        while rows and rows[0].time < now - self._window_seconds:
+            rows.popleft()
+
+    def begin(self, subscription: str, advertisements: Iterable[Entry], now: float) -> Distances:
+        rows = self._rows.pop(subscription, deque())
+        self._expire(rows, now)
+        seen: dict[str, list[int | None]] = {}
+        for row in rows:
+            seen.setdefault(row.advertisement, []).append(row.distance)
+        return tuple(
+            PruningDistance(
+                AdvertisementId(each.id),
+                self._with_slack(pruning_distance(seen.get(each.id, []), self._threshold)),
+            )
+            for each in advertisements
+        )
+
+    def _with_slack(self, hops: int | None) -> int | None:
+        """P4-E1: the critical broker itself still loses the subscription, or already keeps it."""
+        return None if hops is None else hops - 1 + self._slack
+
+    def onward(self, distances: Distances, advertisements: dict[str, Entry]) -> Onward:
+        if distances is None:
+            return Onward(True, None)
+        further = tuple(
+            PruningDistance(advertisement, None if hops is None else hops - 1)
+            for advertisement, hops in map(_parts, distances)
+            if advertisement in advertisements and (hops is None or hops > 0)
+        )
+        return Onward(bool(further), further)
+
+
+def _parts(distance: PruningDistance) -> tuple[AdvertisementId, int | None]:
+    return distance.advertisement, distance.hops
+
+
+def pruning_distance(distances: list[int | None], threshold: float) -> int | None:
+    """The least d ≥ 1 such that more than θ of the distances are below it (P4-B5).
+
+    None is without end, for a distance and for the result: without history nothing is kept on a
+    guess (P4-E13).
+    """
+    known = sorted(distance for distance in distances if distance is not None)
+    # The share below d grows at the distances themselves: the first that suffices decides.
+    for rank, distance in enumerate(known, start=1):
+        if rank / len(distances) > threshold:
+            return distance + 1
+    return None
