@@ -8,7 +8,7 @@ the first how brokers go about it:
 
 * `boolean`: an index of the trees (P3-B4);
 * `broker`: a few pairs, then that index, and proofs of what it finds;
-* `conjunctive`: the same index of all conjunctions of their disjunctive analyser, the way before it;
+* `conjunctive`: the same index of all conjunctions of their disjunctive forms, the way before it;
 * `pairs`: one after the other by ranges and proofs, as brokers do without an index, nothing
   remembered;
 * `proofs`: one after the other by the algebra alone, on fewer questions.

@@ -26,7 +26,7 @@ class _Access(NamedTuple):
 
 
 class Accesses(Generic[T]):
-    """FilterAnalyser by one attribute of each alternative, asked for those that may accept an event.
+    """Filters by one attribute of each alternative, asked for those that may accept an event.
 
     Of the options, and of the attributes, the one is taken that has the fewest forms by then: a
     value that many filters ask for does not tell them apart.
