@@ -75,7 +75,7 @@ def prepare() -> None:
         steps = [subprocess.Popen([sys.executable, "-c", KERNELS])]
         written = Path(folder) / "classes.jsa"
         if not ARCHIVE.exists():
-            print("preparing: compiled kernels, Spark's classes", flush=True)
+            sys.stdout.write("compiling the kernels, and archiving Spark's classes\n")
             options = {"SPARK_SUBMIT_OPTS": f"{FAST_JAVA} -XX:ArchiveClassesAtExit={written}"}
             steps.append(
                 subprocess.Popen(
