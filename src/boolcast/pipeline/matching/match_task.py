@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from boolcast.matching.compiled import building_kernel
 from boolcast.matching.segment.kernel_runner import search, settled
 from boolcast.matching.segment.live_segment import LiveSegment
 from boolcast.matching.store.catalog import Part
 from boolcast.matching.store.store import Store
+from boolcast.matching.values.array_operations import count_numbers
 from boolcast.pipeline.events.decoded_batches import (
     Reading,
     Source,
@@ -123,12 +123,11 @@ def count_places(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator
     summed and moved much faster than ids.
     """
     counts: dict[int, NDArray[np.int64]] = {}
-    count = building_kernel("count_numbers")
     for readings in _gathered(readings_of(batches, visit.source), visit, _is_full):
         for found in _visited(readings, visit):
             if found.segment not in counts:
                 counts[found.segment] = np.zeros(len(found.live), dtype=np.int64)
-            count(found.places, counts[found.segment])
+            count_numbers(found.places, counts[found.segment])
     for segment, matches in counts.items():
         places = np.flatnonzero(matches)
         arrays = [pa.array(places | segment << _PLACE_BITS), pa.array(matches[places])]
