@@ -8,14 +8,13 @@ another one are dropped on the way.
 from itertools import product
 from typing import Final, cast
 
-import msgspec
-
 from boolcast.filters.expressions import (
     And,
     Constant,
     Filter,
     Leaf,
     Or,
+    RewrittenFilter,
     conjunction,
     disjunction,
 )
@@ -26,7 +25,7 @@ DEFAULT_CLAUSES: Final = 4_096
 _Clause = tuple[Leaf, ...]
 
 
-class NormalForm(msgspec.Struct, frozen=True):
+class NormalForm(RewrittenFilter, frozen=True):
     """The clauses, and the filter that they make up.
 
     In disjunctive form each clause is a conjunction, in conjunctive form a disjunction. Where
@@ -34,7 +33,6 @@ class NormalForm(msgspec.Struct, frozen=True):
     form: it means the same.
     """
 
-    filter: Filter
     clauses: tuple[tuple[Leaf, ...], ...]
     exhausted: bool = False
 

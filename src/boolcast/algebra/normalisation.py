@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, cast
 
-import msgspec
-
 from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.budget import Budget
 from boolcast.algebra.conjunctions import leaves
@@ -32,6 +30,7 @@ from boolcast.filters.expressions import (
     In,
     IsNull,
     Leaf,
+    RewrittenFilter,
     StringTest,
     conjunction,
 )
@@ -44,14 +43,10 @@ _LARGEST: Final = math.nextafter(math.inf, 0)
 _OPERATOR_ORDER: Final = ("=", "<", "<=", ">", ">=", "!=")
 
 
-class Normalised(msgspec.Struct, frozen=True):
+class Normalised(RewrittenFilter, frozen=True):
     """The conjunction in normal form; where the budget is `exhausted` it may say too much."""
 
-    filter: Filter
     exhausted: bool = False
-
-    def __str__(self) -> str:
-        return str(self.filter)
 
 
 def normalise_conjunction(

@@ -8,8 +8,6 @@ subtrees are tried before single leaves, later ones before earlier ones, until n
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-
 from boolcast.algebra.budget import DEFAULT_BUDGET
 from boolcast.algebra.relations import Prover
 from boolcast.filters.expressions import (
@@ -20,6 +18,7 @@ from boolcast.filters.expressions import (
     Filter,
     Or,
     Predicate,
+    RewrittenFilter,
     conjunction,
     disjunction,
 )
@@ -32,18 +31,14 @@ SIMPLIFY_BUDGET: Final = 10 * DEFAULT_BUDGET
 _Path = tuple[int, ...]
 
 
-class Simplified(msgspec.Struct, frozen=True):
+class Simplified(RewrittenFilter, frozen=True):
     """The simpler filter, in negation normal form, and the parts that were removed from it.
 
     `exhausted` says that the budget ran out, so that some leaf might still be removable.
     """
 
-    filter: Filter
     removed: tuple[Filter, ...] = ()
     exhausted: bool = False
-
-    def __str__(self) -> str:
-        return str(self.filter)
 
 
 def simplify(

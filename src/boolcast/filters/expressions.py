@@ -272,6 +272,16 @@ Residual = Matches | AttributeComparison
 Filter = And | Or | Not | Constant | Leaf
 """Every filter there is: take one apart with `match` and close with `assert_never`."""
 
+
+class RewrittenFilter(msgspec.Struct, frozen=True):
+    """The result of rewriting a filter; wherever a filter is asked for, it may be given too."""
+
+    filter: Filter
+
+    def __str__(self) -> str:
+        return str(self.filter)
+
+
 TRUE: Final = Constant(True)
 FALSE: Final = Constant(False)
 
