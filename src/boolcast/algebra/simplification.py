@@ -16,6 +16,7 @@ from boolcast.filters.expressions import (
     And,
     Constant,
     Filter,
+    FilterLike,
     Or,
     Predicate,
     RewrittenFilter,
@@ -23,6 +24,7 @@ from boolcast.filters.expressions import (
     disjunction,
 )
 from boolcast.filters.negation import to_nnf, without_constants
+from boolcast.filters.parsing import as_filter
 from boolcast.model.schemas import Schema
 
 SIMPLIFY_BUDGET: Final = 10 * DEFAULT_BUDGET
@@ -42,18 +44,17 @@ class Simplified(RewrittenFilter, frozen=True):
 
 
 def simplify(
-    filter: Filter, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET
+    filter: FilterLike, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET
 ) -> Simplified:
     """Remove what is redundant; the result accepts exactly the same events (of the schema).
 
     Residual predicates are free variables here: one is removed only where it cannot matter
     whatever it says.
 
-    >>> from boolcast.filters.parsing import parse
-    >>> str(simplify(parse("price < 25 and (price < 30 or title = 'Emma')")))
+    >>> str(simplify("price < 25 and (price < 30 or title = 'Emma')"))
     'price < 25'
     """
-    return _Simplifier(schema, budget).run(without_constants(to_nnf(filter)))
+    return _Simplifier(schema, budget).run(without_constants(to_nnf(as_filter(filter))))
 
 
 class _Simplifier(Prover):

@@ -6,7 +6,7 @@ NOT binds tighter than AND, AND tighter than OR. Recursion is bounded by the lim
 import math
 from typing import Final, NoReturn, cast
 
-import msgspec
+from msgspec.structs import replace
 
 from boolcast.errors import ArgumentError, FilterSchemaError
 from boolcast.filters import slips
@@ -18,7 +18,9 @@ from boolcast.filters.expressions import (
     AttributeComparison,
     Between,
     Comparison,
+    Expression,
     Filter,
+    FilterLike,
     In,
     IsNull,
     Leaf,
@@ -61,10 +63,6 @@ def parse(text: str, *, schema: Schema | None = None, limits: Limits = DEFAULT_L
         raise limits.error("depth", text) from None
 
 
-FilterLike = str | Filter | RewrittenFilter
-"""What a caller may give for a filter."""
-
-
 def as_filter(
     given: FilterLike, *, schema: Schema | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> Filter:
@@ -73,7 +71,7 @@ def as_filter(
     `schema` and `limits` concern texts only: a Filter is taken as it is. Raises ArgumentError
     for anything else, and what `parse` raises for a text that is not a filter.
     """
-    if isinstance(given, Filter):
+    if isinstance(given, Expression):
         return given
     if isinstance(given, RewrittenFilter):
         return given.filter
@@ -146,7 +144,7 @@ class _Parser:
         node = self._expression(_NOT_POWER)
         self.depth -= 1
         if isinstance(node, StringTest | Matches) and not node.negated and not is_enclosed:
-            return cast("Filter", msgspec.structs.replace(node, negated=True))
+            return replace(node, negated=True)
         return Not(node)
 
     def _descend(self) -> None:
