@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from boolcast.filters.evaluation import evaluate
+from boolcast.filters.expressions import FilterLike
 from boolcast.matching.inputs.event_rows import numbered_events
 from boolcast.matching.inputs.protocol import MATCHES, Events
 from boolcast.matching.inputs.register import BATCH_MATCHES, Snapshot, Subscriptions

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from boolcast.algebra.ordered_sets import MISSING, OrderedSet
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.expressions import Leaf, Residual
+from boolcast.filters.expressions import FilterLike, Leaf, Residual
 from boolcast.matching.counting.forests import Forest, associations, jump_code, minimum_count
 from boolcast.matching.counting.kernels.counting import (
     Encoded,

@@ -4,6 +4,8 @@ from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 
+from boolcast.filters.expressions import FilterLike
+
 Events: TypeAlias = "pa.Table | pa.RecordBatch | pa.RecordBatchReader | bytes"
 """Many events: Arrow, or JSON lines as bytes."""
 
