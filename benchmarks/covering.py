@@ -27,7 +27,7 @@ from boolcast.matching.diagrams.covering import Method
 from boolcast.matching.diagrams.diagrams import Diagrams
 from boolcast.matching.diagrams.implications import Way
 from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser
-from boolcast.matching.relations.coverings import ByProofs
+from boolcast.matching.relations.covering_index import ByProofs
 from boolcast.model.statistics import Statistics
 from boolcast.optimising.pruning.trees import Tree, best_pruning, prepared, pruned
 from boolcast.optimising.statistics.selectivities import Selectivities

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from boolcast.matching.relations.analysed_filters import AnalysedFilter
-from boolcast.matching.relations.coverings import Coverings
+from boolcast.matching.relations.covering_index import CoveringIndex
 
 
 class Change(NamedTuple):
@@ -49,7 +49,7 @@ class RelationGraph:
     otherwise they stay what they are (lazy covering, P4-A5).
     """
 
-    def __init__(self, coverings: Coverings[Node], *, adopts_roots: bool) -> None:
+    def __init__(self, coverings: CoveringIndex[Node], *, adopts_roots: bool) -> None:
         self.adopts_roots = adopts_roots
         self.roots: dict[Node, None] = {}
         self.nodes: dict[str, Node] = {}

@@ -1,4 +1,4 @@
-"""Who covers whom, by proofs and by diagrams: never a wrong yes, and the same for conjunctions."""
+"""Covering by proofs and by diagrams: never a wrong yes, and the same for conjunctions."""
 
 from typing import get_args
 
@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from boolcast.algebra import covers
 from boolcast.filters.parsing import parse
 from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser
-from boolcast.matching.relations.coverings import Coverings
+from boolcast.matching.relations.covering_index import CoveringIndex
 from boolcast.routing.policies.registry import COVERING_TESTS
 from boolcast.routing.protocol.configuration import Configuration, CoveringTest
 from boolcast.routing.tables.covering_graph import Node
-from tests.routing.test_candidates import CONJUNCTIONS
+from tests.matching.test_covering_candidates import CONJUNCTIONS
 from tests.strategies import filters
 
 KINDS: tuple[CoveringTest, ...] = get_args(CoveringTest)
@@ -22,21 +22,21 @@ KINDS: tuple[CoveringTest, ...] = get_args(CoveringTest)
 def filled(
     kind: CoveringTest, analyser: FilterAnalyser, rows: list[AnalysedFilter], removed: set[int]
 ):
-    coverings: Coverings[Node] = COVERING_TESTS[kind](Configuration(), analyser)
-    nodes = [Node(form, number) for number, form in enumerate(rows)]
+    index: CoveringIndex[Node] = COVERING_TESTS[kind](Configuration(), analyser)
+    nodes = [Node(each, number) for number, each in enumerate(rows)]
     for node in nodes:
-        coverings.add(node)
+        index.add(node)
     for node in nodes:
         if node.order in removed:
-            coverings.remove(node)
-    return coverings
+            index.remove(node)
+    return index
 
 
-def relations(coverings: Coverings[Node], form: AnalysedFilter) -> tuple[list[int], list[int]]:
-    """The orders of those that cover a form, and of those that it covers."""
-    new = Node(form, -1)
-    above = [each for each in coverings.covering(form) if coverings.covers(each, new)]
-    below = [each for each in coverings.covered(form) if coverings.covers(new, each)]
+def relations(index: CoveringIndex[Node], asked: AnalysedFilter) -> tuple[list[int], list[int]]:
+    """The orders of the filters that cover this one, and of those that it covers."""
+    new = Node(asked, -1)
+    above = [each for each in index.covering(asked) if index.covers(each, new)]
+    below = [each for each in index.covered(asked) if index.covers(new, each)]
     return [each.order for each in above], [each.order for each in below]
 
 
@@ -47,10 +47,10 @@ def relations(coverings: Coverings[Node], form: AnalysedFilter) -> tuple[list[in
     removed=st.sets(st.integers(0, 7)),
 )
 def test_never_a_wrong_yes(kind, several, new, removed):
-    """R13. Of residuals the algebra knows nothing, and has not contradicted what it cannot."""
+    """R13. The algebra knows nothing of residuals: without a witness it contradicts nothing."""
     analyser = FilterAnalyser()
-    # A contradiction is never stored: nobody need know it.
-    rows = [form for each in several if not (form := analyser.analyse(each)).is_never]
+    # A contradiction is never stored.
+    rows = [row for each in several if not (row := analyser.analyse(each)).is_never]
     above, below = relations(filled(kind, analyser, rows, removed), analyser.analyse(new))
     assert above == sorted(above)
     assert below == sorted(below)
@@ -70,7 +70,7 @@ PLAIN = CONJUNCTIONS.filter(lambda text: not any(part in text for part in ("like
 @given(several=st.lists(PLAIN, max_size=8, unique=True), new=PLAIN)
 def test_both_see_the_same_among_conjunctions(several, new):
     analyser = FilterAnalyser()
-    rows = [form for text in several if not (form := analyser.analyse(parse(text))).is_never]
+    rows = [row for text in several if not (row := analyser.analyse(parse(text))).is_never]
     asked = analyser.analyse(parse(new))
     if asked.is_never:
         return
