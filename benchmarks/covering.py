@@ -32,7 +32,7 @@ from boolcast.model.statistics import Statistics
 from boolcast.optimising.pruning.trees import Tree, best_pruning, prepared, pruned
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.policies.registry import COVERING_TESTS
-from boolcast.routing.protocol.configuration import Configuration, CoveringTest
+from boolcast.routing.protocol.configuration import CoveringSettings, CoveringTest
 from boolcast.routing.tables.covering_graph import RelationGraph
 from boolcast.workloads import PAIR_SETS, Auction, Diverse
 from boolcast.workloads.pairs import ATTRIBUTES
@@ -137,8 +137,8 @@ def by_graphs(size: int) -> None:
     for name, filters in workloads.items():
         for kind in get_args(CoveringTest):
             analyser = FilterAnalyser()
-            configuration = Configuration(covering_by=kind)
-            graph = RelationGraph(COVERING_TESTS[kind](configuration, analyser), adopts_roots=True)
+            coverings = COVERING_TESTS[kind](CoveringSettings(), analyser)
+            graph = RelationGraph(coverings, adopts_roots=True)
             rows = [analyser.analyse(filter) for filter in filters]
             begin = time.process_time()
             for number, form in enumerate(rows):

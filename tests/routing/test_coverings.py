@@ -11,7 +11,7 @@ from boolcast.filters.parsing import parse
 from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser
 from boolcast.matching.relations.coverings import Coverings
 from boolcast.routing.policies.registry import COVERING_TESTS
-from boolcast.routing.protocol.configuration import Configuration, CoveringTest
+from boolcast.routing.protocol.configuration import CoveringSettings, CoveringTest
 from boolcast.routing.tables.covering_graph import Node
 from tests.routing.test_candidates import CONJUNCTIONS
 from tests.strategies import filters
@@ -22,7 +22,7 @@ KINDS: tuple[CoveringTest, ...] = get_args(CoveringTest)
 def filled(
     kind: CoveringTest, analyser: FilterAnalyser, rows: list[AnalysedFilter], removed: set[int]
 ):
-    coverings: Coverings[Node] = COVERING_TESTS[kind](Configuration(), analyser)
+    coverings: Coverings[Node] = COVERING_TESTS[kind](CoveringSettings(), analyser)
     nodes = [Node(form, number) for number, form in enumerate(rows)]
     for node in nodes:
         coverings.add(node)
