@@ -15,7 +15,7 @@ from boolcast.matching.relations.covering_index import ByProofs
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, BrokerId, PublicationId, SubscriptionId
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import configure
 from boolcast.routing.protocol.messages import (
     Acknowledge,
     Advertise,
@@ -69,7 +69,7 @@ def test_insert_into_the_relation_graph(
 
 @pytest.mark.benchmark(group="publish")
 def test_an_event_through_a_broker(benchmark: Benchmark) -> None:
-    broker = Broker(BrokerId("B"), Configuration(covering="none"), neighbours=[A, C])
+    broker = Broker(BrokerId("B"), configure({"covering": "none"}), neighbours=[A, C])
     for link in (A, C):
         broker.handle(LinkUp(link), now=0)
     for link in (A, C):

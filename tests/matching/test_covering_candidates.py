@@ -1,5 +1,7 @@
 """Analysed filters and the candidate indexes over them: no covering filter is overlooked."""
 
+from typing import NamedTuple
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +13,14 @@ from boolcast.matching.relations import covering_index
 from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser, may_cover
 from boolcast.matching.relations.covering_index import ByProofs
 from boolcast.model.events import Event
-from boolcast.routing.tables.covering_graph import Node
 from boolcast.workloads import Auction, Diverse
 from tests.strategies import events, filters
+
+
+class Stored(NamedTuple):
+    analysed: AnalysedFilter
+    order: int
+
 
 LEAVES = st.one_of(
     st.builds(lambda x: f"group = {x}", st.integers(0, 2)),
@@ -40,21 +47,21 @@ ANY = st.one_of(CONJUNCTIONS, CLAUSES, CLAUSES.map("not ({})".format)).map(parse
 @given(trees=st.lists(ANY, min_size=2, max_size=8), removed=st.sets(st.integers(0, 7)))
 def test_every_covering_is_among_the_candidates(trees, removed):
     analyser = FilterAnalyser()
-    nodes = [Node(analyser.analyse(tree), order) for order, tree in enumerate(trees)]
+    several = [Stored(analyser.analyse(tree), order) for order, tree in enumerate(trees)]
     # A contradiction is never stored.
-    nodes = [node for node in nodes if not node.form.is_never]
-    index: ByProofs[Node] = ByProofs(analyser)
-    for node in nodes:
-        index.add(node)
-    for node in [node for node in nodes if node.order in removed]:
-        index.remove(node)
-    kept = [node for node in nodes if node.order not in removed]
-    for node in nodes:
-        asked = node.form
-        assert {each for each in kept if analyser.covers(each.form, asked)} <= set(
+    several = [stored for stored in several if not stored.analysed.is_never]
+    index: ByProofs[Stored] = ByProofs(analyser)
+    for stored in several:
+        index.add(stored)
+    for stored in [stored for stored in several if stored.order in removed]:
+        index.remove(stored)
+    kept = [stored for stored in several if stored.order not in removed]
+    for stored in several:
+        asked = stored.analysed
+        assert {each for each in kept if analyser.covers(each.analysed, asked)} <= set(
             index.covering(asked)
         )
-        assert {each for each in kept if analyser.covers(asked, each.form)} <= set(
+        assert {each for each in kept if analyser.covers(asked, each.analysed)} <= set(
             index.covered(asked)
         )
 
@@ -95,19 +102,19 @@ def test_conjunctions_are_compared_completely(left, right):
 def test_a_child_among_many_has_few_candidates():
     """The workload of P4-X1: one root and 500 children of equal width."""
     analyser = FilterAnalyser()
-    index: ByProofs[Node] = ByProofs(analyser)
+    index: ByProofs[Stored] = ByProofs(analyser)
 
     def analysed(text: str) -> AnalysedFilter:
         return analyser.analyse(parse(text))
 
-    index.add(Node(analysed("group = 7"), 0))
+    index.add(Stored(analysed("group = 7"), 0))
     for low in range(500):
         text = f"group = 7 and x between {10 * low} and {10 * low + 100}"
-        index.add(Node(analysed(text), low + 1))
+        index.add(Stored(analysed(text), low + 1))
     inside = analysed("group = 7 and x between 1000 and 1100")
-    assert [node.order for node in index.covering(inside)] == [0, 101]
-    assert [node.order for node in index.covered(inside)] == [101]
-    assert [node.order for node in index.covered(analysed("group = 8"))] == []
+    assert [stored.order for stored in index.covering(inside)] == [0, 101]
+    assert [stored.order for stored in index.covered(inside)] == [101]
+    assert [stored.order for stored in index.covered(analysed("group = 8"))] == []
     assert len(index.covered(analysed("group = 7"))) == 501
 
 
@@ -129,23 +136,23 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[AnalysedFilter]:
 def test_few_of_a_workload_are_looked_at(workload, looks):
     """Also of ANDs of ORs; comparing each with all others would take 400 looks for each."""
     analyser = FilterAnalyser()
-    index: ByProofs[Node] = ByProofs(analyser)
+    index: ByProofs[Stored] = ByProofs(analyser)
     found = 0
     rows = [analyser.analyse(each) for each in workload(seed=1).subscription_filters(0, 400)]
     for number, each in enumerate(rows):
         found += len(index.covering(each)) + len(index.covered(each))
-        index.add(Node(each, number))
+        index.add(Stored(each, number))
     assert found < len(rows) / 10
     assert len(looks) < 15 * len(rows)
 
 
 def test_few_patterns_on_one_attribute_are_looked_at(looks):
     analyser = FilterAnalyser()
-    index: ByProofs[Node] = ByProofs(analyser)
+    index: ByProofs[Stored] = ByProofs(analyser)
     rows = [analyser.analyse(parse(f"contains(title, 'w{number}x')")) for number in range(200)]
     for number, each in enumerate(rows):
         assert index.covering(each) == index.covered(each) == []
-        index.add(Node(each, number))
+        index.add(Stored(each, number))
     assert len(looks) < 10 * len(rows)
     (general,) = index.covering(analyser.analyse(parse("title like '%a w77x b%'")))
-    assert general.form is rows[77]
+    assert general.analysed is rows[77]

@@ -1,6 +1,6 @@
 """Covering by proofs and by diagrams: never a wrong yes, and the same for conjunctions."""
 
-from typing import get_args
+from typing import Literal, get_args
 
 import pytest
 from hypothesis import example, given
@@ -8,33 +8,31 @@ from hypothesis import strategies as st
 
 from boolcast.algebra import covers
 from boolcast.filters.parsing import parse
+from boolcast.matching.diagrams.diagrams import Diagrams
 from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser
-from boolcast.matching.relations.covering_index import CoveringIndex
-from boolcast.routing.policies.registry import COVERING_TESTS
-from boolcast.routing.protocol.configuration import Configuration, CoveringTest
-from boolcast.routing.tables.covering_graph import Node
-from tests.matching.test_covering_candidates import CONJUNCTIONS
+from boolcast.matching.relations.covering_index import ByDiagrams, ByProofs, CoveringIndex
+from tests.matching.test_covering_candidates import CONJUNCTIONS, Stored
 from tests.strategies import filters
 
-KINDS: tuple[CoveringTest, ...] = get_args(CoveringTest)
+Kind = Literal["proofs", "diagrams"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-def filled(
-    kind: CoveringTest, analyser: FilterAnalyser, rows: list[AnalysedFilter], removed: set[int]
-):
-    index: CoveringIndex[Node] = COVERING_TESTS[kind](Configuration(), analyser)
-    nodes = [Node(each, number) for number, each in enumerate(rows)]
-    for node in nodes:
-        index.add(node)
-    for node in nodes:
-        if node.order in removed:
-            index.remove(node)
+def filled(kind: Kind, analyser: FilterAnalyser, rows: list[AnalysedFilter], removed: set[int]):
+    index: CoveringIndex[Stored]
+    index = ByProofs(analyser) if kind == "proofs" else ByDiagrams(Diagrams(()))
+    several = [Stored(each, number) for number, each in enumerate(rows)]
+    for stored in several:
+        index.add(stored)
+    for stored in several:
+        if stored.order in removed:
+            index.remove(stored)
     return index
 
 
-def relations(index: CoveringIndex[Node], asked: AnalysedFilter) -> tuple[list[int], list[int]]:
+def relations(index: CoveringIndex[Stored], asked: AnalysedFilter) -> tuple[list[int], list[int]]:
     """The orders of the filters that cover this one, and of those that it covers."""
-    new = Node(asked, -1)
+    new = Stored(asked, -1)
     above = [each for each in index.covering(asked) if index.covers(each, new)]
     below = [each for each in index.covered(asked) if index.covers(new, each)]
     return [each.order for each in above], [each.order for each in below]

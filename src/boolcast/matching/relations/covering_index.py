@@ -65,16 +65,16 @@ class ByProofs(Generic[T]):
         """How many stored filters are more than their ranges; with none, no witness is needed."""
 
     def add(self, stored: T) -> None:
-        for index in self._indexes(stored.form):
+        for index in self._indexes(stored.analysed):
             index.add(stored)
         self._stored[stored] = None
-        self._inexact += not stored.form.is_exact
+        self._inexact += not stored.analysed.is_exact
 
     def remove(self, stored: T) -> None:
-        for index in self._indexes(stored.form):
+        for index in self._indexes(stored.analysed):
             index.remove(stored)
         del self._stored[stored]
-        self._inexact -= not stored.form.is_exact
+        self._inexact -= not stored.analysed.is_exact
 
     def _indexes(self, analysed: AnalysedFilter) -> list[_Index[T]]:
         """The indexes that hold a filter like this."""
@@ -94,7 +94,7 @@ class ByProofs(Generic[T]):
         if self._by_substrings:
             found += self._by_substrings.accepting(specific.witnesses)
         if self._inexact or not specific.is_exact:
-            found = [each for each in found if _is_candidate(each.form, specific)]
+            found = [each for each in found if _is_candidate(each.analysed, specific)]
         return _by_order(found)
 
     def covered(self, general: AnalysedFilter) -> list[T]:
@@ -111,11 +111,11 @@ class ByProofs(Generic[T]):
             if self._ranges_of_others:
                 found += self._ranges_of_others.covered(general)
         if self._inexact or not general.is_exact:
-            found = [each for each in found if _is_candidate(general, each.form)]
+            found = [each for each in found if _is_candidate(general, each.analysed)]
         return _by_order(found)
 
     def covers(self, general: T, specific: T) -> bool:
-        return self._analyser.covers(general.form, specific.form)
+        return self._analyser.covers(general.analysed, specific.analysed)
 
 
 def _is_candidate(general: AnalysedFilter, specific: AnalysedFilter) -> bool:
@@ -147,7 +147,7 @@ class ByDiagrams(Generic[T]):
     def add(self, stored: T) -> None:
         self._asked = None
         self._stored[str(stored.order)] = stored
-        self._diagrams.add(str(stored.order), stored.form.filter)
+        self._diagrams.add(str(stored.order), stored.analysed.filter)
 
     def remove(self, stored: T) -> None:
         self._asked = None
@@ -164,9 +164,9 @@ class ByDiagrams(Generic[T]):
 
     def covers(self, general: T, specific: T) -> bool:
         # Equal filters are analysed once: then either of the two may be the one asked about.
-        assert self._asked in {general.form, specific.form}, "not what was asked about last"
-        return (specific.form is self._asked and general in self._above) or (
-            general.form is self._asked and specific in self._below
+        assert self._asked in {general.analysed, specific.analysed}, "not what was asked about last"
+        return (specific.analysed is self._asked and general in self._above) or (
+            general.analysed is self._asked and specific in self._below
         )
 
     def _ask(self, analysed: AnalysedFilter) -> None:

@@ -30,7 +30,7 @@ class Stored(Hashable, Protocol):
     """What the indexes hold: something with an analysed filter and a number of its own."""
 
     @property
-    def form(self) -> "AnalysedFilter": ...
+    def analysed(self) -> "AnalysedFilter": ...
 
     @property
     def order(self) -> int: ...
@@ -228,11 +228,11 @@ class RangeIndex(Generic[T]):
         return bool(self._shapes)
 
     def add(self, stored: T) -> None:
-        self._shape(stored.form).add(stored.form, stored)
+        self._shape(stored.analysed).add(stored.analysed, stored)
 
     def remove(self, stored: T) -> None:
-        shape = self._shape(stored.form)
-        shape.remove(stored.form, stored)
+        shape = self._shape(stored.analysed)
+        shape.remove(stored.analysed, stored)
         if not shape.buckets:
             del self._shapes[shape.points, shape.others]
             self._by_first[_first(shape.attributes)].remove(shape)

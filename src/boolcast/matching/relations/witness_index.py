@@ -46,7 +46,7 @@ class UnionIndex(Generic[T]):
 
     def add(self, stored: T) -> None:
         """Index something whose filter has unions."""
-        choices = [[self._best_access(each) for each in union] for union in stored.form.unions]
+        choices = [[self._best_access(each) for each in union] for union in stored.analysed.unions]
         best = min(choices, key=lambda choice: sum(crowd for crowd, _, _ in choice))
         # Equal accesses once, as wide as the widest.
         accesses: dict[_Access, Boundary] = {}
@@ -121,8 +121,8 @@ class SubstringIndex(Generic[T]):
 
     def add(self, stored: T) -> None:
         """Index something whose filter requires a substring."""
-        assert stored.form.substring is not None
-        name, text = stored.form.substring
+        assert stored.analysed.substring is not None
+        name, text = stored.analysed.substring
         rows = self._pieces.setdefault(name, {})
         piece = min(_pieces_to_require(text), key=lambda each: len(rows.get(each, ())))
         rows.setdefault(piece, {})[stored] = None
@@ -153,7 +153,7 @@ class _Witnesses(ABC, Generic[T]):
             self.add(stored)
 
     def add(self, stored: T) -> None:
-        witness = next(filter(self._is_usable, stored.form.witnesses), None)
+        witness = next(filter(self._is_usable, stored.analysed.witnesses), None)
         if witness is None:
             self._without[stored] = None
         else:

@@ -27,14 +27,19 @@ from boolcast.routing.protocol.configuration import (
     AdvertisementRewriting,
     Configuration,
     Covering,
+    CoveringSettings,
     CoveringTest,
     EngineName,
     Merging,
+    MergingSettings,
     OverlapTest,
+    Policies,
     Propagation,
     Rewriting,
     Sending,
+    SendingSettings,
     Unsubscription,
+    UnsubscriptionSettings,
 )
 from boolcast.routing.rewriting.advertisement_rewriting import (
     AdvertisementPruning,
@@ -112,10 +117,10 @@ def _by_diagrams(order: Sequence[str]) -> CoveringIndex[Node]:
 
 
 COVERING_TESTS: Final[
-    dict[CoveringTest, Callable[[Configuration, FilterAnalyser], CoveringIndex[Node]]]
+    dict[CoveringTest, Callable[[CoveringSettings, FilterAnalyser], CoveringIndex[Node]]]
 ] = {
-    "proofs": lambda configuration, analyser: ByProofs(analyser),
-    "diagrams": lambda configuration, analyser: _by_diagrams(configuration.attribute_order),
+    "proofs": lambda settings, analyser: ByProofs(analyser),
+    "diagrams": lambda settings, analyser: _by_diagrams(settings.attribute_order),
 }
 
 COVERING: Final[dict[Covering, Callable[[Callable[[], CoveringIndex[Node]]], CoveringPolicy]]] = {
@@ -131,18 +136,18 @@ REWRITING: Final[dict[Rewriting, Callable[[Configuration], RewritingPolicy]]] = 
 }
 
 ADVERTISEMENT_REWRITING: Final[
-    dict[AdvertisementRewriting, Callable[[Configuration], AdvertisementRewritingPolicy]]
+    dict[AdvertisementRewriting, Callable[[Policies], AdvertisementRewritingPolicy]]
 ] = {
     "none": AsAdvertised,
-    "pruning": lambda configuration: AdvertisementPruning(configuration, _overlap_index),
+    "pruning": lambda policies: AdvertisementPruning(policies, _overlap_index),
 }
 
-SENDING: Final[dict[Sending, Callable[[Configuration], SendingPolicy]]] = {
+SENDING: Final[dict[Sending, Callable[[SendingSettings], SendingPolicy]]] = {
     "whole": Whole,
     "pruned": PrePruning,
 }
 
-MERGING: Final[dict[Merging, Callable[[Configuration], MergingPolicy]]] = {
+MERGING: Final[dict[Merging, Callable[[MergingSettings], MergingPolicy]]] = {
     "none": NoMerging,
     "pruning": MergingByPruning,
     "perfect": MergingByRules,
@@ -153,7 +158,7 @@ MERGING: Final[dict[Merging, Callable[[Configuration], MergingPolicy]]] = {
 class UnsubscriptionPolicy(NamedTuple):
     """How far a removal goes, and how what it uncovers goes with it."""
 
-    reach: Callable[[Configuration], Reach]
+    reach: Callable[[UnsubscriptionSettings], Reach]
     wrapping: Callable[[], Wrapping]
 
 

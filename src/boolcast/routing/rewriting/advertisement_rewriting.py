@@ -15,7 +15,7 @@ from boolcast.optimising.pruning.overlap_ranks import OverlapRanks, Subscription
 from boolcast.optimising.pruning.queues import AdvertisementQueue
 from boolcast.optimising.pruning.stopping import MemoryTarget, RankBudget, StoppingRule
 from boolcast.optimising.statistics.selectivities import Knowledge, Selectivities
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import AdvertisementRewritingSettings, Policies
 from boolcast.routing.rewriting.post_pruning import PostPruning, Rewritten
 from boolcast.routing.tables.entries import Entry
 
@@ -71,7 +71,7 @@ class AsAdvertised:
 
     has_news = False
 
-    def __init__(self, configuration: Configuration) -> None:  # noqa: ARG002 - nothing to set
+    def __init__(self, policies: Policies) -> None:  # noqa: ARG002 - nothing to set
         self.rewritten: dict[AdvertisementId, Filter] = {}
 
     def add(self, name: AdvertisementId, filter: Filter) -> None:
@@ -111,14 +111,12 @@ class AdvertisementPruning(PostPruning[AdvertisementId, OverlapRanks]):
     which is brought up to date then, and only where it is asked for.
     """
 
-    def __init__(
-        self, configuration: Configuration, index: Callable[[], SubscriptionIndex]
-    ) -> None:
+    def __init__(self, policies: Policies, index: Callable[[], SubscriptionIndex]) -> None:
         super().__init__(
             AdvertisementQueue,
-            configuration,
-            _stopping_rules(configuration),
-            stops_at_cut_off=configuration.advertisements_stop_at_cut_off,
+            policies.reviews,
+            _stopping_rules(policies.advertisement_rewriting),
+            stops_at_cut_off=policies.advertisement_rewriting.stops_at_cut_off,
         )
         self._index = index()
         self._indexed: dict[str, AnalysedFilter] = {}
@@ -172,10 +170,10 @@ class AdvertisementPruning(PostPruning[AdvertisementId, OverlapRanks]):
                 self._indexed[name] = form
 
 
-def _stopping_rules(configuration: Configuration) -> tuple[StoppingRule, ...]:
+def _stopping_rules(settings: AdvertisementRewritingSettings) -> tuple[StoppingRule, ...]:
     rules: list[StoppingRule] = []
-    if configuration.advertisement_memory_target is not None:
-        rules.append(MemoryTarget(configuration.advertisement_memory_target))
-    if configuration.rank_budget is not None:
-        rules.append(RankBudget(configuration.rank_budget))
+    if settings.memory_target is not None:
+        rules.append(MemoryTarget(settings.memory_target))
+    if settings.rank_budget is not None:
+        rules.append(RankBudget(settings.rank_budget))
     return tuple(rules)

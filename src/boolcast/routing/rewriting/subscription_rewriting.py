@@ -83,9 +83,9 @@ class SubscriptionPruning(PostPruning[SubscriptionId, Selectivities]):
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(
             SelectivityQueue,
-            configuration,
+            configuration.policies.reviews,
             stopping_rules(configuration),
-            stops_at_cut_off=configuration.stops_at_cut_off,
+            stops_at_cut_off=configuration.policies.rewriting.stops_at_cut_off,
         )
 
 
