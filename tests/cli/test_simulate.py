@@ -23,7 +23,7 @@ def test_a_run_is_summed_up():
 
 
 def test_brokers_match_with_another_engine():
-    options = (*SMALL, *FEW, "--policy", "covering_by=diagrams", "--seed", "7")
+    options = (*SMALL, *FEW, "--policy", "covering.test=diagrams", "--seed", "7")
     plain, diagrams = (run(*options, "--engine", name, "--json") for name in ("access", "mbd"))
     assert (plain.code, diagrams.code) == (0, 0), diagrams.errors
     (one,), (other,) = plain.json, diagrams.json
@@ -142,7 +142,7 @@ def test_wrong_usage(arguments, problem):
 def test_what_brokers_warn_of_is_shown():
     """A target below the floor: nothing is pruned, and that is said."""
     command = ("simulate", "-t", "line:3", "-w", "auction", "-f", "none", "--publications", "40")
-    policy = "rewriting=pruning,memory_target=0,review_events=5"
+    policy = "rewriting=pruning,memory_target=0,reviews.events=5"
     result = run(*command, "--subscriptions", "20", "--policy", policy)
     assert result.code == 0
     assert "! B0: nothing more was rewritten: no pruning leaves 0 predicates" in result.output
@@ -156,7 +156,7 @@ def test_what_brokers_warn_of_is_shown():
 def test_a_target_that_is_missed_is_shown():
     """The budget ends pruning long before."""
     command = ("simulate", "-t", "line:3", "-w", "auction", "-f", "none", "--publications", "40")
-    policy = "rewriting=pruning,memory_target=40,false_positive_budget=0,review_events=5"
+    policy = "rewriting=pruning,memory_target=40,false_positive_budget=0,reviews.events=5"
     result = run(*command, "--subscriptions", "20", "--policy", policy)
     assert result.code == 0
     assert "! B0: rewriting: the target of 40 predicates is missed: " in result.output

@@ -3,7 +3,7 @@
 from collections import deque
 
 from boolcast.model.identifiers import BrokerId
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration, configure
 from boolcast.routing.protocol.messages import Advertise, Publish, Subscribe, Unsubscribe
 from tests.routing.network import Delivery, Network, chain
 
@@ -121,7 +121,7 @@ def test_an_event_that_a_new_link_held_up_goes_everywhere():
 
 def test_an_event_takes_only_the_ways_that_lead_to_somebody():
     """P1-T1: the hub B2 sends the event to B3, and not to B1."""
-    flood = Configuration(engine="scan", propagation="flood", covering="none")
+    flood = configure({"engine": "scan", "propagation": "flood", "covering": "none"})
     network = Network([("B1", "B2"), ("B2", "B3"), ("B2", "B4")], flood)
     network.advertise("B4", "P", "a", "x >= 0")
     network.subscribe("B1", "S1", "s1", "x = 1")

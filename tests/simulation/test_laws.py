@@ -6,13 +6,12 @@ simulate --seed N` plays the same run again.
 
 from functools import cache
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
 from boolcast.model.identifiers import BrokerId, PublicationId
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.protocol.configuration import Configuration, EngineName
+from boolcast.routing.protocol.configuration import Configuration, EngineName, settings_of
 from boolcast.routing.protocol.effects import Complain, Deliver, Effect, ReviewReport
 from boolcast.routing.protocol.stimuli import Stimulus
 from boolcast.simulation.judging.checker import Subscriber
@@ -159,7 +158,7 @@ def test_the_comparison_with_flooding_finds_a_broken_policy(monkeypatch):
 
     def drop_under_covering(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
         effects = handle(self, stimulus, now=now)
-        if self.state.configuration.covering == "none":
+        if self.state.configuration.policies.covering.kind == "none":
             return effects
         return [each for each in effects if not (isinstance(each, Deliver) and now % 1 < 0.1)]
 
@@ -183,8 +182,8 @@ SIMPLIFYING = {name for fields in SIMPLIFICATIONS for name in fields}
 
 def written(configuration: Configuration) -> str:
     """A configuration as a plan takes it, but for what the plan says itself."""
-    usual = msgspec.structs.asdict(Configuration())
-    fields = msgspec.structs.asdict(configuration)
+    usual = settings_of(Configuration())
+    fields = settings_of(configuration)
     own = ("engine", "durable")
     return ",".join(
         f"{name}={str(value).lower()}"
@@ -200,16 +199,17 @@ def test_simpler_entries_with_every_kind_of_covering(number):
 
     Deliveries are compared with those of flooding where nothing is simplified.
     """
-    usual = msgspec.structs.asdict(Configuration())
+    usual = settings_of(Configuration())
     fields = {name: SIMPLIFICATIONS[number].get(name, usual[name]) for name in SIMPLIFYING}
     chosen: dict[tuple[str, ...], Configuration] = {}
     for each in combinations():
-        if all(getattr(each, name) == value for name, value in fields.items()):
-            chosen[each.propagation, each.covering, each.unsubscription] = each
+        settings = settings_of(each)
+        if all(settings[name] == value for name, value in fields.items()):
+            chosen[settings["propagation"], settings["covering"], settings["unsubscription"]] = each
     # What is advertised is not known everywhere under flooding.
-    asked = fields["advertisement_rewriting"], fields["imperfection_of"]
+    asked = fields["advertisement_rewriting"], fields["merging.imperfection_of"]
     # Without advertisements to be covered there is nothing for diagrams where covering is none.
-    by_diagrams = fields["covering_by"] == "diagrams"
+    by_diagrams = fields["covering.test"] == "diagrams"
     assert len(chosen) == (14 - by_diagrams if asked == ("none", "events") else 9)
     # Some of them; all are for `test_every_legal_combination`.
     some = list(chosen.values())[number % 5 :: 5]

@@ -8,7 +8,7 @@ from boolcast.errors import UsageError
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration, configure
 from boolcast.routing.protocol.stimuli import (
     ClientAdvertises,
     ClientLeaves,
@@ -209,9 +209,31 @@ def test_rest_is_told_only_when_it_is_true():
         ({"covering": "active"}, 2),
         ({"covering": "lazy"}, 2),
         ({"covering": "active", "unsubscription": "packing"}, 2),
-        ({"covering": "active", "unsubscription": "incremental", "threshold": 1.0}, 2),
-        ({"covering": "active", "unsubscription": "incremental", "threshold": 0.0, "slack": 0}, 0),
-        ({"covering": "active", "unsubscription": "incremental-packing", "threshold": 0.0}, 1),
+        (
+            {
+                "covering": "active",
+                "unsubscription": "incremental",
+                "unsubscription.threshold": 1.0,
+            },
+            2,
+        ),
+        (
+            {
+                "covering": "active",
+                "unsubscription": "incremental",
+                "unsubscription.threshold": 0.0,
+                "unsubscription.slack": 0,
+            },
+            0,
+        ),
+        (
+            {
+                "covering": "active",
+                "unsubscription": "incremental-packing",
+                "unsubscription.threshold": 0.0,
+            },
+            1,
+        ),
     ],
 )
 @pytest.mark.parametrize("latency_ms", [0.1, 3.0, 40.0])
@@ -223,7 +245,7 @@ def test_deregistration_with_events_in_flight(policy, installed, latency_ms):
     checker, metrics = Checker(), Metrics(topologies.line(3))
     simulation = Simulation(
         topologies.line(3),
-        Configuration(**policy),
+        configure(policy),
         wires=WireSettings(latency_ms=latency_ms),
         observers=[checker, metrics],
         is_direct=True,

@@ -26,7 +26,7 @@ from boolcast.routing.tables.entries import Entry
 
 def review(state: State) -> None:
     """Learn selectivities, merge, rewrite, and tell the operator what came of it."""
-    state.next_review = state.events + state.configuration.review_events
+    state.next_review = state.events + state.configuration.policies.reviews.events
     has_news = state.merging.asks_for_advertisements and _has_news(state)
     has_changed = has_news or not state.is_reviewed
     advertisements = state.advertisement_rewriting

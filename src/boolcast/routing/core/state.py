@@ -90,24 +90,25 @@ class State:
         self.now = 0.0
         self.effects: list[Effect] = []
         self.journal: Journal = KeptJournal() if configuration.durable else NoJournal()
+        policies = configuration.policies
         self.overlap_figures = OverlapCounts()
-        self.propagation = PROPAGATION[configuration.propagation](
-            partial(OVERLAPS[configuration.overlap], analyser, self.overlap_figures)
+        self.propagation = PROPAGATION[policies.propagation.kind](
+            partial(OVERLAPS[policies.propagation.overlap], analyser, self.overlap_figures)
         )
-        coverings = partial(COVERING_TESTS[configuration.covering_by], configuration, analyser)
-        self.covering = COVERING[configuration.covering](coverings)
-        self.advertisement_covering = COVERING[configuration.advertisement_covering](coverings)
-        unsubscription = UNSUBSCRIPTION[configuration.unsubscription]
-        self.reach = unsubscription.reach(configuration)
+        coverings = partial(COVERING_TESTS[policies.covering.test], policies.covering, analyser)
+        self.covering = COVERING[policies.covering.kind](coverings)
+        self.advertisement_covering = COVERING[policies.covering.advertisements](coverings)
+        unsubscription = UNSUBSCRIPTION[policies.unsubscription.kind]
+        self.reach = unsubscription.reach(policies.unsubscription)
         self.wrapping = unsubscription.wrapping()
         self.engine: EntryEngine = ENGINES[configuration.engine]() if engine is None else engine
         self.learning = learning(configuration, statistics, self.engine)
-        self.rewriting = REWRITING[configuration.rewriting](configuration)
+        self.rewriting = REWRITING[policies.rewriting.kind](configuration)
         self.advertisement_rewriting = ADVERTISEMENT_REWRITING[
-            configuration.advertisement_rewriting
-        ](configuration)
-        self.sending = SENDING[configuration.sending](configuration)
-        self.merging = MERGING[configuration.merging](configuration)
+            policies.advertisement_rewriting.kind
+        ](policies)
+        self.sending = SENDING[policies.sending.kind](policies.sending)
+        self.merging = MERGING[policies.merging.kind](policies.merging)
         self.advertisements = Table()
         self.subscriptions = Table()
         self.mergers = Mergers()
@@ -132,7 +133,7 @@ class State:
         self.rewriting_result: Rewritten[SubscriptionId] = Rewritten({}, Knowledge())
         """What the last review of subscriptions came to, and that of advertisements."""
         self.advertisement_result: Rewritten[AdvertisementId] = Rewritten({}, Knowledge())
-        self.next_review = float(configuration.review_events) if configuration.reviews else math.inf
+        self.next_review = float(policies.reviews.events) if policies.reviews_entries else math.inf
         """The number of events after which entries are reviewed."""
 
     def meet(self, link: BrokerId) -> Neighbour:

@@ -154,7 +154,7 @@ def net(changes: Iterable[Change]) -> Change:
 
 def _collect(state: State, neighbour: Neighbour, names: Iterable[str]) -> None:
     """Let go of ghosts that no longer keep anything from being told (P4-B7)."""
-    if not state.configuration.collects_ghosts:
+    if not state.configuration.policies.unsubscription.collects_ghosts:
         return
     for name in names:
         held = neighbour.forwarded.get(name)

@@ -95,7 +95,7 @@ def _check_neighbour(state: State, neighbour: Neighbour) -> None:
         assert (neighbour.link, number) in state.awaited
     for name in ghosts:
         assert name not in state.subscriptions, "a ghost is asked for by nobody"
-        if state.configuration.collects_ghosts:
+        if state.configuration.policies.unsubscription.collects_ghosts:
             assert told.quenches(name), "a ghost that quenches nothing is let go"
     for name in told:
         above = told.above(name)

@@ -69,7 +69,9 @@ class Flooding:
         return not subscription.is_never
 
     def awakened(
-        self, advertisement: AnalysedFilter, is_waiting: Callable[[Entry], bool]
+        self,
+        advertisement: AnalysedFilter,  # noqa: ARG002 - every neighbour knows them all already
+        is_waiting: Callable[[Entry], bool],  # noqa: ARG002 - as above
     ) -> list[Entry]:
         return []
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from boolcast.matching.inputs.protocol import Engine
 from boolcast.matching.matcher import Matcher
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
-from boolcast.matching.relations.coverings import ByDiagrams, ByProofs, Coverings
+from boolcast.matching.relations.covering_index import ByDiagrams, ByProofs, CoveringIndex
 from boolcast.matching.scan import ScanMatcher
 from boolcast.routing.policies.covering import (
     ActiveCovering,
@@ -27,14 +27,19 @@ from boolcast.routing.protocol.configuration import (
     AdvertisementRewriting,
     Configuration,
     Covering,
+    CoveringSettings,
     CoveringTest,
     EngineName,
     Merging,
+    MergingSettings,
     OverlapTest,
+    Policies,
     Propagation,
     Rewriting,
     Sending,
+    SendingSettings,
     Unsubscription,
+    UnsubscriptionSettings,
 )
 from boolcast.routing.rewriting.advertisement_rewriting import (
     AdvertisementPruning,
@@ -105,20 +110,20 @@ OVERLAPS: Final[dict[OverlapTest, Callable[[FilterAnalyser, OverlapCounts], Over
 }
 
 
-def _by_diagrams(order: Sequence[str]) -> Coverings[Node]:
+def _by_diagrams(order: Sequence[str]) -> CoveringIndex[Node]:
     from boolcast.matching.diagrams.diagrams import Diagrams  # noqa: PLC0415 - as above
 
     return ByDiagrams(Diagrams(order))
 
 
 COVERING_TESTS: Final[
-    dict[CoveringTest, Callable[[Configuration, FilterAnalyser], Coverings[Node]]]
+    dict[CoveringTest, Callable[[CoveringSettings, FilterAnalyser], CoveringIndex[Node]]]
 ] = {
-    "proofs": lambda configuration, analyser: ByProofs(analyser),
-    "diagrams": lambda configuration, analyser: _by_diagrams(configuration.attribute_order),
+    "proofs": lambda settings, analyser: ByProofs(analyser),
+    "diagrams": lambda settings, analyser: _by_diagrams(settings.attribute_order),
 }
 
-COVERING: Final[dict[Covering, Callable[[Callable[[], Coverings[Node]]], CoveringPolicy]]] = {
+COVERING: Final[dict[Covering, Callable[[Callable[[], CoveringIndex[Node]]], CoveringPolicy]]] = {
     "none": NoCovering,
     "active": ActiveCovering,
     "lazy": LazyCovering,
@@ -131,18 +136,18 @@ REWRITING: Final[dict[Rewriting, Callable[[Configuration], RewritingPolicy]]] = 
 }
 
 ADVERTISEMENT_REWRITING: Final[
-    dict[AdvertisementRewriting, Callable[[Configuration], AdvertisementRewritingPolicy]]
+    dict[AdvertisementRewriting, Callable[[Policies], AdvertisementRewritingPolicy]]
 ] = {
     "none": AsAdvertised,
-    "pruning": lambda configuration: AdvertisementPruning(configuration, _overlap_index),
+    "pruning": lambda policies: AdvertisementPruning(policies, _overlap_index),
 }
 
-SENDING: Final[dict[Sending, Callable[[Configuration], SendingPolicy]]] = {
+SENDING: Final[dict[Sending, Callable[[SendingSettings], SendingPolicy]]] = {
     "whole": Whole,
     "pruned": PrePruning,
 }
 
-MERGING: Final[dict[Merging, Callable[[Configuration], MergingPolicy]]] = {
+MERGING: Final[dict[Merging, Callable[[MergingSettings], MergingPolicy]]] = {
     "none": NoMerging,
     "pruning": MergingByPruning,
     "perfect": MergingByRules,
@@ -153,7 +158,7 @@ MERGING: Final[dict[Merging, Callable[[Configuration], MergingPolicy]]] = {
 class UnsubscriptionPolicy(NamedTuple):
     """How far a removal goes, and how what it uncovers goes with it."""
 
-    reach: Callable[[Configuration], Reach]
+    reach: Callable[[UnsubscriptionSettings], Reach]
     wrapping: Callable[[], Wrapping]
 
 

@@ -12,7 +12,7 @@ from typing import Protocol
 from boolcast.filters.expressions import Filter
 from boolcast.optimising.pruning.pre_pruning import pre_prune
 from boolcast.optimising.statistics.selectivities import Selectivities
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import SendingSettings
 
 
 class SendingPolicy(Protocol):
@@ -25,7 +25,7 @@ class SendingPolicy(Protocol):
 class Whole:
     """Neighbours get what the client asked for."""
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, settings: SendingSettings) -> None:
         pass
 
     def form_to_send(self, filter: Filter, selectivities: Selectivities | None) -> Filter:  # noqa: ARG002
@@ -35,8 +35,8 @@ class Whole:
 class PrePruning:
     """Neighbours get it pruned, as far as its degradation stays small (P1-B8)."""
 
-    def __init__(self, configuration: Configuration) -> None:
-        self._degradation = configuration.degradation
+    def __init__(self, settings: SendingSettings) -> None:
+        self._degradation = settings.degradation
 
     def form_to_send(self, filter: Filter, selectivities: Selectivities | None) -> Filter:
         if selectivities is None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from boolcast.matching.relations.analysed_filters import AnalysedFilter
-from boolcast.matching.relations.coverings import Coverings
+from boolcast.matching.relations.covering_index import CoveringIndex
 
 
 class Change(NamedTuple):
@@ -26,10 +26,10 @@ class Change(NamedTuple):
 class Node:
     """A filter, those who ask for it in the order of their coming, and what it covers."""
 
-    __slots__ = ("children", "form", "members", "order", "parent")
+    __slots__ = ("analysed", "children", "members", "order", "parent")
 
-    def __init__(self, form: AnalysedFilter, order: int) -> None:
-        self.form = form
+    def __init__(self, analysed: AnalysedFilter, order: int) -> None:
+        self.analysed = analysed
         self.order = order
         # A node that is its own parent has no place yet; None is the virtual root.
         self.parent: Node | None = self
@@ -49,7 +49,7 @@ class RelationGraph:
     otherwise they stay what they are (lazy covering, P4-A5).
     """
 
-    def __init__(self, coverings: Coverings[Node], *, adopts_roots: bool) -> None:
+    def __init__(self, coverings: CoveringIndex[Node], *, adopts_roots: bool) -> None:
         self.adopts_roots = adopts_roots
         self.roots: dict[Node, None] = {}
         self.nodes: dict[str, Node] = {}
@@ -114,7 +114,9 @@ class RelationGraph:
         uncovered: list[str] = []
         for child in list(node.children):
             self._detach(child)
-            coverer = self._coverer(child, _by_parent(self._coverings.covering(child.form)), parent)
+            coverer = self._coverer(
+                child, _by_parent(self._coverings.covering(child.analysed)), parent
+            )
             if coverer is not None:
                 self._place(child, coverer)
             else:
@@ -143,7 +145,7 @@ class RelationGraph:
         waiting = [(newcomer, start)]
         while waiting:
             node, parent = waiting.pop()
-            coverers = _by_parent(self._coverings.covering(node.form))
+            coverers = _by_parent(self._coverings.covering(node.analysed))
             equal: Node | None = None
             while equal is None and (below := self._coverer(node, coverers, parent)) is not None:
                 if self._coverings.covers(node, below):
@@ -178,7 +180,7 @@ class RelationGraph:
         """The children of the parent that the node covers."""
         return [
             other
-            for other in self._coverings.covered(node.form)
+            for other in self._coverings.covered(node.analysed)
             if other.parent is parent and other is not node and self._coverings.covers(node, other)
         ]
 
@@ -202,7 +204,7 @@ class RelationGraph:
 
     def _forget(self, node: Node) -> None:
         self._coverings.remove(node)
-        del self._by_form[node.form]
+        del self._by_form[node.analysed]
 
 
 def _by_parent(nodes: list[Node]) -> dict[Node | None, list[Node]]:

@@ -23,11 +23,11 @@ from boolcast.lab.papers.pruning.one_broker import PruningExperiment, learnt_sel
 from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId, SubscriptionId
+from boolcast.optimising.pruning.queues import SelectivityQueue
 from boolcast.optimising.pruning.stopping import MemoryTarget, Operations
-from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.core.state import State
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import configure
 from boolcast.routing.protocol.stimuli import ClientAdvertises, ClientPublishes, ClientSubscribes
 from boolcast.routing.rewriting.subscription_rewriting import SubscriptionPruning
 from boolcast.simulation.network.broker_process import Job, Step
@@ -160,13 +160,14 @@ class _Network:
         self._watch = _Watch()
         self._simulation = Simulation(
             topology,
-            Configuration(
-                propagation="flood",
-                covering="none",
-                engine="counting",
-                rewriting="pruning",
-                # Only when told to.
-                review_events=sys.maxsize,
+            configure(
+                {
+                    "preset": "flood",
+                    "engine": "counting",
+                    "rewriting": "pruning",
+                    # Only when told to.
+                    "reviews.events": sys.maxsize,
+                }
             ),
             costs=FREE,
             observers=[self._watch],
