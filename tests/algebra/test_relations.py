@@ -13,9 +13,16 @@ from hypothesis import given
 
 from boolcast.algebra import covers, disjoint, equivalent, overlaps, relate
 from boolcast.algebra.budget import Budget
+    accepted,
+    both,
+    refused,
+    solutions,
+)
 from boolcast.algebra.satisfaction import (
     accepted,
     both,
+    conjunctive_solutions,
+    is_conjunctive,
     refused,
     solutions,
 )
