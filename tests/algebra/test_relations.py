@@ -13,11 +13,6 @@ from hypothesis import given
 
 from boolcast.algebra import covers, disjoint, equivalent, overlaps, relate
 from boolcast.algebra.budget import Budget
-    accepted,
-    both,
-    refused,
-    solutions,
-)
 from boolcast.algebra.satisfaction import (
     accepted,
     both,
