@@ -44,14 +44,15 @@ from boolcast.pipeline.spark import workloads as workloads
 from boolcast.pipeline.spark.sessions import session
 from boolcast.pipeline.statistics.backtest import Backtest, backtest
 from boolcast.pipeline.statistics.reading import read_statistics, read_subscription_statistics
-from boolcast.pipeline.statistics.statistics import write_statistics
+from boolcast.pipeline.statistics.writing import write_statistics
+from boolcast.pipeline.streaming.match_stream import MatchStream, match_stream
 from boolcast.pipeline.streaming.results import (
     collect,
+    delete_old_versions,
     read_batches,
     read_dead_letters,
     read_matches,
 )
-from boolcast.pipeline.streaming.streaming import MatchStream, match_stream
 
 __all__ = [
     "Backtest",
@@ -64,6 +65,7 @@ __all__ = [
     "build_index",
     "collect",
     "count_matches",
+    "delete_old_versions",
     "match",
     "match_rejects",
     "match_stream",
