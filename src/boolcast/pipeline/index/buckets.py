@@ -118,12 +118,12 @@ class _Held(NamedTuple):
 def _update(resolved: Resolved, bucket: int, job: Job) -> Outcome:
     held = _open(job, bucket)
     changed = {change.subscription: change.filter for change in resolved.changes}
-    places = _places(held, list(changed))
+    rows = _rows_of(held, list(changed))
     same = {
         subscription
-        for subscription, (number, place) in places.items()
+        for subscription, (number, row) in rows.items()
         if (text := changed[subscription]) is not None
-        and are_equal(text, _text(held[number].live, place), job.limits)
+        and are_equal(text, _text(held[number].live, row), job.limits)
     }
     upserts = {
         subscription: text
@@ -137,13 +137,13 @@ def _update(resolved: Resolved, bucket: int, job: Job) -> Outcome:
     fresh = loader.segment(sum(len(each.live) for each in held), job.selectivity)
     taken = fresh.subscriptions.array.to_pylist()
     deletions = [subscription for subscription, text in changed.items() if text is None]
-    gone = [places[each] for each in (*taken, *deletions) if each in places]
+    gone = [rows[each] for each in (*taken, *deletions) if each in rows]
     held = _bury(held, gone)
     if taken:
         held.append(_Held(fresh, None))
     held = _merged(held, job.selectivity)
     rejects = [*resolved.rejects, *(Reject(*each[1:]) for each in loader.rejects)]
-    unknown = sum(each not in places for each in deletions)
+    unknown = sum(each not in rows for each in deletions)
     return Outcome(
         bucket,
         tuple(_stored(each, bucket, job) for each in held),
@@ -175,33 +175,33 @@ def _open(job: Job, bucket: int) -> list[_Held]:
     return held
 
 
-def _places(held: Sequence[_Held], subscriptions: list[str]) -> dict[str, tuple[int, int]]:
-    """For each live subscription, the number of its segment and its slot there."""
+def _rows_of(held: Sequence[_Held], subscriptions: list[str]) -> dict[str, tuple[int, int]]:
+    """For each live subscription, the number of its segment and its row there."""
     wanted = pa.array(subscriptions, pa.string())
-    places: dict[str, tuple[int, int]] = {}
+    rows: dict[str, tuple[int, int]] = {}
     for number, (live, _) in enumerate(held):
         found = pc.index_in(live.subscriptions.array, value_set=wanted)
-        for place in np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False)).tolist():
-            if live.is_alive(place):
-                places[subscriptions[found[place].as_py()]] = (number, place)
-    return places
+        for row in np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False)).tolist():
+            if live.is_alive(row):
+                rows[subscriptions[found[row].as_py()]] = (number, row)
+    return rows
 
 
-def _text(live: LiveSegment, place: int) -> str:
-    (slot,) = live.slots_of(np.array([place])).tolist()
+def _text(live: LiveSegment, row: int) -> str:
+    (slot,) = live.slots_of(np.array([row])).tolist()
     return live.texts[slot]
 
 
 def _bury(held: Sequence[_Held], gone: Sequence[tuple[int, int]]) -> list[_Held]:
     """The segments without these subscriptions; one without any live ones is dropped."""
     by_segment: dict[int, list[int]] = {}
-    for number, place in gone:
-        by_segment.setdefault(number, []).append(place)
+    for number, row in gone:
+        by_segment.setdefault(number, []).append(row)
     remaining: list[_Held] = []
     for number, (live, part) in enumerate(held):
         if number in by_segment:
-            for place in by_segment[number]:
-                live.kill(place, 0)
+            for row in by_segment[number]:
+                live.kill(row, 0)
         if live.dead < len(live):
             remaining.append(_Held(live, part))
     return remaining
