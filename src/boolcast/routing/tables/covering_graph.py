@@ -10,7 +10,7 @@ very neighbour would never be sent there (Z1, trap 17).
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from boolcast.matching.relations.analysed_filters import AnalysedFilter
 from boolcast.matching.relations.coverings import Coverings
@@ -21,6 +21,73 @@ class Change(NamedTuple):
 
     forward: list[str]
     withdraw: list[str]
+
+
+class Told(Protocol):
+    """The filters that one neighbour must know, by id, and which of them it is told.
+
+    Whatever is not told is covered by something that is. Changes say what to send.
+    """
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, name: str) -> bool: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    def forwarded(self) -> list[str]:
+        """What the neighbour is told, by id."""
+
+    def quenches(self, name: str) -> bool:
+        """True if something is not told because this one is."""
+
+    def above(self, name: str) -> str | None:
+        """The one because of which this one is not told, or told only in turn."""
+
+    def insert(self, name: str, form: AnalysedFilter) -> Change:
+        """The neighbour must know this one from now on."""
+
+    def insert_forwarded(self, name: str, form: AnalysedFilter) -> None:
+        """The neighbour must know this one, and does."""
+
+    def remove(self, name: str) -> Change:
+        """The neighbour need not know this one any longer."""
+
+
+class ToldAll:
+    """No covering: the neighbour is told everything."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def forwarded(self) -> list[str]:
+        return list(self._names)
+
+    def quenches(self, name: str) -> bool:  # noqa: ARG002 - nothing ever does
+        return False
+
+    def above(self, name: str) -> str | None:  # noqa: ARG002 - nothing is quenched
+        return None
+
+    def insert(self, name: str, form: AnalysedFilter) -> Change:  # noqa: ARG002 - whatever it is
+        self._names[name] = None
+        return Change([name], [])
+
+    def insert_forwarded(self, name: str, form: AnalysedFilter) -> None:
+        self.insert(name, form)
+
+    def remove(self, name: str) -> Change:
+        del self._names[name]
+        return Change([], [name])
 
 
 class Node:
