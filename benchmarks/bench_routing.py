@@ -11,7 +11,7 @@ import pytest
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
-from boolcast.matching.relations.coverings import ByProofs
+from boolcast.matching.relations.covering_index import ByProofs
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, BrokerId, PublicationId, SubscriptionId
 from boolcast.routing.core.broker import Broker

@@ -27,7 +27,7 @@ from boolcast.matching.diagrams.covering import Method
 from boolcast.matching.diagrams.diagrams import Diagrams
 from boolcast.matching.diagrams.implications import Way
 from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser
-from boolcast.matching.relations.coverings import ByProofs
+from boolcast.matching.relations.covering_index import ByProofs
 from boolcast.model.statistics import Statistics
 from boolcast.optimising.pruning.trees import Tree, best_pruning, prepared, pruned
 from boolcast.optimising.statistics.selectivities import Selectivities
@@ -87,11 +87,11 @@ class Entry(NamedTuple):
     """A subscription in the broker's index."""
 
     order: int
-    form: AnalysedFilter
+    analysed: AnalysedFilter
 
 
 def by_candidates(filters: Sequence[Filter], before: set[str], last: int) -> set[str]:
-    """The last of the stream by the index of `routing`, whose candidates the algebra proves."""
+    """The last of the stream by the covering index, whose candidates the algebra proves."""
     analyser = FilterAnalyser()
     index: ByProofs[Entry] = ByProofs(analyser)
     left = set(before)
@@ -102,9 +102,9 @@ def by_candidates(filters: Sequence[Filter], before: set[str], last: int) -> set
     begin = time.process_time()
     for number in range(len(filters) - last, len(filters)):
         entry = Entry(number, analyser.analyse(filters[number]))
-        if any(index.covers(other, entry) for other in index.covering(entry.form)):
+        if any(index.covers(other, entry) for other in index.covering(entry.analysed)):
             continue
-        for other in index.covered(entry.form):
+        for other in index.covered(entry.analysed):
             if index.covers(entry, other):
                 index.remove(other)
                 left.discard(str(other.order))

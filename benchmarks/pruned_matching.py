@@ -32,7 +32,7 @@ from boolcast.matching.inputs.protocol import Engine
 from boolcast.matching.matcher import Matcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
+from boolcast.optimising.pruning.queues import SelectivityQueue
 
 EVENTS: Final = 5_000
 SINGLE_EVENTS: Final = 500

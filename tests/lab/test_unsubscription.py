@@ -22,7 +22,7 @@ from boolcast.lab.papers.unsubscription.experiment import (
 from boolcast.lab.papers.unsubscription.run import Setting, run
 from boolcast.lab.papers.unsubscription.workload import Groups, Load
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
-from boolcast.matching.relations.coverings import ByProofs
+from boolcast.matching.relations.covering_index import ByProofs
 from boolcast.model.events import Event
 from boolcast.model.identifiers import ClientId, PublicationId
 from boolcast.routing.core.broker import Broker

@@ -19,8 +19,8 @@ from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeUse, SubscriptionStatistics
-from boolcast.optimising.merging.attribute_order import AttributeOrder
 from boolcast.optimising.merging.by_rules import MergingRules
+from boolcast.optimising.merging.groups import AttributeOrder
 from tests.matching.conformance import accepting
 from tests.pipeline.statistics_oracle import use_of
 from tests.strategies import SMALL_NAMES, events, filters

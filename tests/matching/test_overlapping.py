@@ -18,7 +18,7 @@ from boolcast.filters.negation import to_nnf
 from boolcast.filters.parsing import parse
 from boolcast.matching.relations import overlap_index
 from boolcast.matching.relations.overlap_index import OverlapIndex
-from boolcast.matching.relations.violations import Sets, violating_sets
+from boolcast.matching.relations.violations import ViolatingSets, violating_sets
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.workloads import Auction
 from boolcast.workloads.parameters import PRESETS
@@ -73,7 +73,7 @@ def test_the_violating_predicates_of_a_tree():
     """P3-T2."""
     numbers = {P3: 3, P5: 5, P6: 6}
 
-    def leaf_sets(leaf: Leaf) -> Sets:
+    def leaf_sets(leaf: Leaf) -> ViolatingSets:
         return [frozenset(numbers[each] for each in LEAVES[str(leaf)])]
 
     sets = partial(violating_sets, leaf_sets=leaf_sets, limit=100)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.optimising.statistics.estimates import SHARES, Estimate
+from boolcast.optimising.statistics.estimates import SHARE_RULES, Estimate
 from tests.optimising.histories import S1, S1_SHARES, known, tree
 
-of_and, of_or = partial(SHARES.joined, True), partial(SHARES.joined, False)
+of_and, of_or = partial(SHARE_RULES.joined, True), partial(SHARE_RULES.joined, False)
 
 
 def points(*shares: float) -> list[Estimate]:

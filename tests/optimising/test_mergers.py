@@ -16,7 +16,7 @@ from boolcast.optimising.merging.mergers import Exchange, Merger, Mergers, merge
 from tests.optimising.histories import known, shares_for
 from tests.strategies import events, filters
 
-SHARES = {
+SHARE_RULES = {
     "title = 'Emma'": 0.01,
     "price < 10": 0.2,
     "price < 20": 0.6,
@@ -34,7 +34,7 @@ def named(**texts: str) -> dict[SubscriptionId, Filter]:
 def merge(
     name: str, constituents: dict[SubscriptionId, Filter], imperfection: float = 0.0
 ) -> Merger:
-    return merged(SubscriptionId(name), constituents, known(SHARES), imperfection=imperfection)
+    return merged(SubscriptionId(name), constituents, known(SHARE_RULES), imperfection=imperfection)
 
 
 def test_a_perfect_merger_is_the_or_of_its_constituents():
@@ -58,7 +58,7 @@ def test_prunings_set_the_imperfection(imperfection, predicates, expected):
     merger = merged(
         SubscriptionId("m"),
         named(s=CHEAP, t=DEAR),
-        known(SHARES),
+        known(SHARE_RULES),
         imperfection=imperfection,
         predicates=predicates,
     )
@@ -68,7 +68,7 @@ def test_prunings_set_the_imperfection(imperfection, predicates, expected):
 
 
 def test_what_is_free_is_pruned_from_a_perfect_merger():
-    shares = {**SHARES, "price < 20": 1.0}
+    shares = {**SHARE_RULES, "price < 20": 1.0}
     merger = merged(SubscriptionId("m"), named(s=CHEAP, t=DEAR), known(shares))
     assert str(merger.filter) == f"{CHEAP} or title = 'Emma' and condition = 'used'"
 

@@ -12,10 +12,9 @@ from boolcast.filters.parsing import parse
 from boolcast.matching.diagrams.diagrams import Diagrams
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
-from boolcast.optimising.merging.attribute_order import AttributeOrder
 from boolcast.optimising.merging.by_rules import Merged, MergingRules, Threshold
-from boolcast.optimising.merging.groups import split
-from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, degree_of
+from boolcast.optimising.merging.groups import AttributeOrder, split
+from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, imperfection_of
 from boolcast.optimising.statistics.probabilities import Measured, Range, Uniform
 from tests.optimising.histories import known, read
 from tests.strategies import events, predicates, values
@@ -255,7 +254,7 @@ def test_mergers_cover_and_keep_to_the_threshold(
     schema: Schema | None,
     several: list[dict[str, object]],
 ):
-    """Law 4; a perfect merger accepts nothing more; degrees are against all constituents."""
+    """Law 4; a perfect merger accepts nothing more; imperfection is against all constituents."""
     audience = AllEvents(SMALL) if advertisements is None else Advertised(SMALL, advertisements)
     threshold = None if share is None else Threshold(share, audience, drops)
     entries: dict[SubscriptionId, Filter] = {
@@ -276,7 +275,7 @@ def test_mergers_cover_and_keep_to_the_threshold(
         if threshold is None:
             assert equivalent(merged.filter, union, schema=schema)
         else:
-            expected = degree_of(merged.filter, constituents, audience).imperfection
+            expected = imperfection_of(merged.filter, constituents, audience).share
             assert merged.imperfection <= threshold.share
             if schema is None:
                 assert merged.imperfection == pytest.approx(expected)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from boolcast.algebra import covers, equivalent
 from boolcast.filters.expressions import Comparison, IsNull, Or
 from boolcast.model.schemas import Attribute, Schema
-from boolcast.optimising.merging.rules import Joined, Knowledge, joined
+from boolcast.optimising.merging.rules import Joined, SchemaValues, joined
 from tests.optimising.histories import read
 from tests.strategies import events, predicates, values
 
@@ -29,8 +29,8 @@ SCHEMAS = [None, INTEGERS, BOUNDED, WITH_NAN, TEXTS, TYPED, TWO_KINDS]
 
 
 def join(left: str, right: str, schema: Schema | None = None) -> tuple[str, bool] | None:
-    found = joined(read(left), read(right), Knowledge(schema).of("a"))
-    mirrored = joined(read(right), read(left), Knowledge(schema).of("a"))
+    found = joined(read(left), read(right), SchemaValues(schema).of("a"))
+    mirrored = joined(read(right), read(left), SchemaValues(schema).of("a"))
     assert found == mirrored
     return None if found is None else (str(found.predicate), found.is_perfect)
 
@@ -139,7 +139,7 @@ LEAVES = st.one_of(
 @given(LEAVES, LEAVES, st.sampled_from(SCHEMAS), st.lists(events(small=True), max_size=8))
 def test_a_merger_covers_both_and_a_perfect_one_nothing_else(left, right, schema, several):
     """Law 4, on any events at all; what is perfect is so for events that conform."""
-    found = joined(left, right, Knowledge(schema).of("a"))
+    found = joined(left, right, SchemaValues(schema).of("a"))
     if found is None:
         return
     union = Or((left, right))
@@ -168,7 +168,7 @@ def test_every_perfect_merger_is_found(left, right, schema):
         if covers(each, union) and equivalent(each, union, schema=schema)
     ]
     if perfect:
-        found = joined(left, right, Knowledge(schema).of("a"))
+        found = joined(left, right, SchemaValues(schema).of("a"))
         assert found is not None
         assert found.is_perfect
 

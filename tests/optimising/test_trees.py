@@ -9,7 +9,7 @@ from boolcast.filters.expressions import And, Filter, Or
 from boolcast.filters.parsing import parse
 from boolcast.model.values import Value
 from boolcast.optimising.pruning.trees import Tree, best_pruning, floor, prepared, pruned, prunings
-from boolcast.optimising.statistics.estimates import SHARES, Estimate
+from boolcast.optimising.statistics.estimates import SHARE_RULES, Estimate
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.workloads.classes import CLASSES
 from tests.optimising.histories import S1, S1_SHARES, exhausted, known, shares_for, tree
@@ -224,9 +224,11 @@ def estimated(node: Filter, selectivities: Selectivities) -> Estimate:
     """The estimate of a tree as it stands, with whatever it holds twice."""
     match node:
         case And(children):
-            return SHARES.joined(True, [estimated(child, selectivities) for child in children])
+            return SHARE_RULES.joined(True, [estimated(child, selectivities) for child in children])
         case Or(children):
-            return SHARES.joined(False, [estimated(child, selectivities) for child in children])
+            return SHARE_RULES.joined(
+                False, [estimated(child, selectivities) for child in children]
+            )
     return Tree.of(node, selectivities).estimate
 
 

@@ -15,7 +15,7 @@ from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.matching.relations.overlap_index import OverlapIndex
 from boolcast.model.identifiers import AdvertisementId, BrokerId
 from boolcast.model.statistics import Statistics
-from boolcast.optimising.pruning.overlap_ranks import Ranks
+from boolcast.optimising.pruning.overlap_ranks import OverlapRanks
 from boolcast.optimising.pruning.trees import Tree, prepared
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.policies.registry import ADVERTISEMENT_REWRITING
@@ -84,7 +84,7 @@ def test_what_is_asked_covers_what_came(variant: dict[str, Any], steps):
     assert policy.removed() >= 0
 
 
-def rank(filter: Filter, ranks: Ranks) -> float:
+def rank(filter: Filter, ranks: OverlapRanks) -> float:
     return Tree.of(prepared(filter), ranks).estimate.average
 
 
@@ -148,7 +148,7 @@ def test_what_is_told_as_lost_is_what_is_known_now(variant: dict[str, Any], step
             index = OverlapIndex()
             for entry in wanted.values():
                 index.add(entry.id, entry.analysed.filter)
-            ranks = Ranks(index, learnt)
+            ranks = OverlapRanks(index, learnt)
             before = {each: rank(filter, ranks) for each, filter in originals.items()}
             after = {each: rank(filter, ranks) for each, filter in policy.rewritten.items()}
             now = sum(min(before[each], after.get(each, inf)) for each in originals)
@@ -320,7 +320,7 @@ def test_a_target_that_is_missed_is_told():
         **{"advertisement_rewriting.memory_target": 1, "advertisement_rewriting.rank_budget": 0.0}
     )
     told = [report for broker, report in network.reports if broker == "B"][-1]
-    missed = "the target of 1 predicates is missed: 2 remain, RankBudget(share=0.0) stopped before"
+    missed = "the target of 1 predicates is missed: 2 remain, RankBudget(share=0.0) stopped the run"
     assert f"pruning advertisements: {missed}" in told.warnings
     assert str(told).endswith(missed)
 

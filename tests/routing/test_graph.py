@@ -120,10 +120,10 @@ def check(graph: RelationGraph) -> None:
             seen += node.members
             levels.append((node, list(node.children)))
             if parent is not None:
-                assert covers(parent.form.filter, node.form.filter)
+                assert covers(parent.analysed.filter, node.analysed.filter)
             if parent is not None or graph.adopts_roots:
                 assert not any(
-                    covers(other.form.filter, node.form.filter)
+                    covers(other.analysed.filter, node.analysed.filter)
                     for other in nodes
                     if other is not node
                 )

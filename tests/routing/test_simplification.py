@@ -357,10 +357,10 @@ ALTERNATIVES = "a = 1 and b = 1 or b = 1 and c = 1 or c = 1 and d = 1"
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        ({"memory_target": 2}, "3 remain, the cheapest ways lead no further"),
+        ({"memory_target": 2}, "3 remain, the cheapest steps lead no further"),
         (
             {"memory_target": 4, "false_positive_budget": 0.0},
-            "6 remain, FalsePositiveBudget(share=0.0) stopped before",
+            "6 remain, FalsePositiveBudget(share=0.0) stopped the run",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from boolcast.model.statistics import Statistics
 from boolcast.optimising.merging.mergers import Merger
 from boolcast.optimising.pruning import trees
 from boolcast.optimising.pruning.pre_pruning import pre_prune
-from boolcast.optimising.statistics.estimates import Rules
+from boolcast.optimising.statistics.estimates import EstimateRules
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.core import forwarding, synchronising
 from boolcast.routing.core.broker import Broker
@@ -106,7 +106,9 @@ def tell_the_whole_filter(self: State, neighbour: Neighbour, subscription: str) 
     return self.wanted_filter(neighbour, subscription)
 
 
-def prune_an_alternative(is_and: bool, parts: Sequence[trees.Tree], rules: Rules) -> trees.Tree:
+def prune_an_alternative(
+    is_and: bool, parts: Sequence[trees.Tree], rules: EstimateRules
+) -> trees.Tree:
     """P1-B4 broken: a child of an OR is lost."""
     return JOINED(is_and, parts if is_and else parts[:-1] or parts, rules)
 

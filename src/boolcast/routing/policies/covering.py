@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from boolcast.matching.relations.coverings import Coverings
+from boolcast.matching.relations.covering_index import CoveringIndex
 from boolcast.routing.tables.covering_graph import Node, RelationGraph, Told, ToldAll
 
 
@@ -17,7 +17,7 @@ class CoveringPolicy(Protocol):
 class NoCovering:
     """Everything is forwarded."""
 
-    def __init__(self, coverings: Callable[[], Coverings[Node]]) -> None:
+    def __init__(self, coverings: Callable[[], CoveringIndex[Node]]) -> None:
         pass
 
     def told(self) -> Told:
@@ -27,7 +27,7 @@ class NoCovering:
 class ActiveCovering:
     """Only what nothing else covers is forwarded, and what is covered later is withdrawn."""
 
-    def __init__(self, coverings: Callable[[], Coverings[Node]]) -> None:
+    def __init__(self, coverings: Callable[[], CoveringIndex[Node]]) -> None:
         self._coverings = coverings
 
     def told(self) -> Told:
@@ -37,7 +37,7 @@ class ActiveCovering:
 class LazyCovering:
     """What is covered when it comes is not forwarded; what was forwarded stays."""
 
-    def __init__(self, coverings: Callable[[], Coverings[Node]]) -> None:
+    def __init__(self, coverings: Callable[[], CoveringIndex[Node]]) -> None:
         self._coverings = coverings
 
     def told(self) -> Told:

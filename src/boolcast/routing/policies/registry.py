@@ -8,7 +8,7 @@ from boolcast.filters.expressions import Filter
 from boolcast.matching.inputs.protocol import Engine
 from boolcast.matching.matcher import Matcher
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
-from boolcast.matching.relations.coverings import ByDiagrams, ByProofs, Coverings
+from boolcast.matching.relations.covering_index import ByDiagrams, ByProofs, CoveringIndex
 from boolcast.matching.scan import ScanMatcher
 from boolcast.model.events import Event
 from boolcast.model.statistics import Statistics
@@ -115,20 +115,20 @@ OVERLAPS: Final[dict[OverlapTest, Callable[[FilterAnalyser, OverlapCounts], Over
 }
 
 
-def _by_diagrams(order: Sequence[str]) -> Coverings[Node]:
+def _by_diagrams(order: Sequence[str]) -> CoveringIndex[Node]:
     from boolcast.matching.diagrams.diagrams import Diagrams  # noqa: PLC0415 - as above
 
     return ByDiagrams(Diagrams(order))
 
 
 COVERING_TESTS: Final[
-    dict[CoveringTest, Callable[[CoveringSettings, FilterAnalyser], Coverings[Node]]]
+    dict[CoveringTest, Callable[[CoveringSettings, FilterAnalyser], CoveringIndex[Node]]]
 ] = {
     "proofs": lambda settings, analyser: ByProofs(analyser),
     "diagrams": lambda settings, analyser: _by_diagrams(settings.attribute_order),
 }
 
-COVERING: Final[dict[Covering, Callable[[Callable[[], Coverings[Node]]], CoveringPolicy]]] = {
+COVERING: Final[dict[Covering, Callable[[Callable[[], CoveringIndex[Node]]], CoveringPolicy]]] = {
     "none": NoCovering,
     "active": ActiveCovering,
     "lazy": LazyCovering,

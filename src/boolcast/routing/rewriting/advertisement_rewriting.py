@@ -11,8 +11,8 @@ from typing import Protocol
 from boolcast.filters.expressions import Filter
 from boolcast.matching.relations.analysed_filters import AnalysedFilter
 from boolcast.model.identifiers import AdvertisementId
-from boolcast.optimising.pruning.advertisement_queue import AdvertisementQueue
-from boolcast.optimising.pruning.overlap_ranks import Ranks, Subscriptions
+from boolcast.optimising.pruning.overlap_ranks import OverlapRanks, SubscriptionPredicates
+from boolcast.optimising.pruning.queues import AdvertisementQueue
 from boolcast.optimising.pruning.stopping import MemoryTarget, RankBudget, StoppingRule
 from boolcast.optimising.statistics.selectivities import Knowledge, Selectivities
 from boolcast.routing.protocol.configuration import AdvertisementRewritingSettings, Policies
@@ -20,7 +20,7 @@ from boolcast.routing.rewriting.post_pruning import PostPruning, Rewritten
 from boolcast.routing.tables.entries import Entry
 
 
-class SubscriptionIndex(Subscriptions, Protocol):
+class SubscriptionIndex(SubscriptionPredicates, Protocol):
     """What `matching.relations.overlap_index.OverlapIndex` is to this."""
 
     def add(self, name: str, filter: Filter) -> None: ...
@@ -104,7 +104,7 @@ class AsAdvertised:
         return 0
 
 
-class AdvertisementPruning(PostPruning[AdvertisementId, Ranks]):
+class AdvertisementPruning(PostPruning[AdvertisementId, OverlapRanks]):
     """They are pruned after they came, where the least of the overlapping rank is lost (P3-B8).
 
     Ranks are those of the subscriptions at the time of a review. So an index of these is kept,
@@ -120,7 +120,7 @@ class AdvertisementPruning(PostPruning[AdvertisementId, Ranks]):
         )
         self._index = index()
         self._indexed: dict[str, AnalysedFilter] = {}
-        self._ranks: Ranks | None = None
+        self._ranks: OverlapRanks | None = None
         self._has_other_subscriptions = False
 
     def note_subscriptions(self) -> None:
@@ -149,14 +149,14 @@ class AdvertisementPruning(PostPruning[AdvertisementId, Ranks]):
             return 0.0
         return self.spent(self._latest(subscriptions, selectivities))
 
-    def _latest(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> Ranks:
+    def _latest(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> OverlapRanks:
         """The ranks of now: the same object as before if nothing has changed."""
         if self._ranks is None or self._has_other_subscriptions:
             self._bring_up_to_date({entry.id: entry.analysed for entry in subscriptions})
             self._has_other_subscriptions = False
             self._ranks = None
         if self._ranks is None or self._ranks.selectivities is not selectivities:
-            self._ranks = Ranks(self._index, selectivities)
+            self._ranks = OverlapRanks(self._index, selectivities)
         return self._ranks
 
     def _bring_up_to_date(self, current: dict[str, AnalysedFilter]) -> None:

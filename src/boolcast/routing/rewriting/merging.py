@@ -14,13 +14,13 @@ from boolcast.algebra.relations import covers
 from boolcast.errors import FilterLimitError
 from boolcast.filters.expressions import And, Filter, Leaf, Predicate, disjunction
 from boolcast.model.identifiers import BrokerId, SubscriptionId
-from boolcast.optimising.merging.attribute_order import AttributeOrder
 from boolcast.optimising.merging.by_rules import MergingRules, Threshold
+from boolcast.optimising.merging.groups import AttributeOrder
 from boolcast.optimising.merging.merger_imperfection import (
     Advertised,
     AllEvents,
     Audience,
-    degree_of,
+    imperfection_of,
 )
 from boolcast.optimising.merging.mergers import Merger, merged
 from boolcast.optimising.pruning.trees import prepared
@@ -228,7 +228,7 @@ class MergingByRules:
 
 
 def _imperfection(merger: Merger, audience: Audience) -> float:
-    return degree_of(merger.filter, merger.constituents.values(), audience).imperfection
+    return imperfection_of(merger.filter, merger.constituents.values(), audience).share
 
 
 def _moment(settings: MergingSettings) -> Callable[[Situation, Iterable[Sized]], bool]:

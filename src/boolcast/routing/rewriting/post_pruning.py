@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from boolcast.errors import PruningTargetError
 from boolcast.filters.expressions import Filter
 from boolcast.optimising.pruning.changes import CHANGES, ChangePolicy
-from boolcast.optimising.pruning.queue import LearntMeasure, PruningQueue
+from boolcast.optimising.pruning.queues import LearntMeasure, PruningQueue
 from boolcast.optimising.pruning.stopping import (
     FalsePositiveBudget,
     MemoryTarget,

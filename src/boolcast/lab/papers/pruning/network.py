@@ -23,8 +23,8 @@ from boolcast.lab.papers.pruning.one_broker import PruningExperiment, learnt_sel
 from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId, SubscriptionId
+from boolcast.optimising.pruning.queues import SelectivityQueue
 from boolcast.optimising.pruning.stopping import MemoryTarget, Operations
-from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.core.state import State
 from boolcast.routing.protocol.configuration import configure

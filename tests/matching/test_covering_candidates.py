@@ -1,4 +1,6 @@
-"""The forms of filters and the index over them: nothing that covers is overlooked."""
+"""Analysed filters and the candidate indexes over them: no covering filter is overlooked."""
+
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -7,13 +9,18 @@ from hypothesis import strategies as st
 from boolcast.algebra import covers, overlaps
 from boolcast.filters.evaluation import evaluate
 from boolcast.filters.parsing import parse
-from boolcast.matching.relations import candidates
+from boolcast.matching.relations import covering_index
 from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser, may_cover
-from boolcast.matching.relations.candidates import Candidates
+from boolcast.matching.relations.covering_index import ByProofs
 from boolcast.model.events import Event
-from boolcast.routing.tables.covering_graph import Node
 from boolcast.workloads import Auction, Diverse
 from tests.strategies import events, filters
+
+
+class Stored(NamedTuple):
+    analysed: AnalysedFilter
+    order: int
+
 
 LEAVES = st.one_of(
     st.builds(lambda x: f"group = {x}", st.integers(0, 2)),
@@ -24,7 +31,7 @@ LEAVES = st.one_of(
     st.sampled_from(["flag = true", "flag = false", "t is null", "t is not null"]),
     st.sampled_from(["starts_with(t, 'a')", "t >= 'ab' and t < 'ac'"]),
     st.builds(
-        lambda text, form: form.format(text),
+        lambda text, template: template.format(text),
         st.text("ab", min_size=1, max_size=4),
         st.sampled_from(["contains(t, '{}')", "t like '%{}_b%'", "t like 'a%{}%'", "t like '_{}'"]),
     ),
@@ -40,22 +47,22 @@ ANY = st.one_of(CONJUNCTIONS, CLAUSES, CLAUSES.map("not ({})".format)).map(parse
 @given(trees=st.lists(ANY, min_size=2, max_size=8), removed=st.sets(st.integers(0, 7)))
 def test_every_covering_is_among_the_candidates(trees, removed):
     analyser = FilterAnalyser()
-    nodes = [Node(analyser.analyse(tree), order) for order, tree in enumerate(trees)]
-    # A contradiction is never stored: nobody need know it.
-    nodes = [node for node in nodes if not node.form.is_never]
-    index: Candidates[Node] = Candidates()
-    for node in nodes:
-        index.add(node)
-    for node in [node for node in nodes if node.order in removed]:
-        index.remove(node)
-    kept = [node for node in nodes if node.order not in removed]
-    for node in nodes:
-        form = node.form
-        assert {each for each in kept if analyser.covers(each.form, form)} <= set(
-            index.covering(form)
+    several = [Stored(analyser.analyse(tree), order) for order, tree in enumerate(trees)]
+    # A contradiction is never stored.
+    several = [stored for stored in several if not stored.analysed.is_never]
+    index: ByProofs[Stored] = ByProofs(analyser)
+    for stored in several:
+        index.add(stored)
+    for stored in [stored for stored in several if stored.order in removed]:
+        index.remove(stored)
+    kept = [stored for stored in several if stored.order not in removed]
+    for stored in several:
+        asked = stored.analysed
+        assert {each for each in kept if analyser.covers(each.analysed, asked)} <= set(
+            index.covering(asked)
         )
-        assert {each for each in kept if analyser.covers(form, each.form)} <= set(
-            index.covered(form)
+        assert {each for each in kept if analyser.covers(asked, each.analysed)} <= set(
+            index.covered(asked)
         )
 
 
@@ -64,11 +71,11 @@ def test_every_covering_is_among_the_candidates(trees, removed):
     right=filters(small=True),
     rows=st.lists(events(small=True).map(Event.from_python), max_size=20),
 )
-def test_what_forms_say_is_sound(left, right, rows):
+def test_what_analysis_says_is_sound(left, right, rows):
     """R13: ranges may hide a covering and never invent one; overlaps the other way round.
 
-    Of residual predicates, of which the algebra knows nothing, ranges know a little: without a
-    witness it has not contradicted them.
+    Ranges know a little about residual predicates, the algebra nothing: a verdict without a
+    witness does not contradict them.
     """
     analyser = FilterAnalyser()
     one, other = analyser.analyse(left), analyser.analyse(right)
@@ -95,57 +102,57 @@ def test_conjunctions_are_compared_completely(left, right):
 def test_a_child_among_many_has_few_candidates():
     """The workload of P4-X1: one root and 500 children of equal width."""
     analyser = FilterAnalyser()
-    index: Candidates[Node] = Candidates()
+    index: ByProofs[Stored] = ByProofs(analyser)
 
-    def form(text: str) -> AnalysedFilter:
+    def analysed(text: str) -> AnalysedFilter:
         return analyser.analyse(parse(text))
 
-    index.add(Node(form("group = 7"), 0))
+    index.add(Stored(analysed("group = 7"), 0))
     for low in range(500):
         text = f"group = 7 and x between {10 * low} and {10 * low + 100}"
-        index.add(Node(form(text), low + 1))
-    inside = form("group = 7 and x between 1000 and 1100")
-    assert [node.order for node in index.covering(inside)] == [0, 101]
-    assert [node.order for node in index.covered(inside)] == [101]
-    assert [node.order for node in index.covered(form("group = 8"))] == []
-    assert len(index.covered(form("group = 7"))) == 501
+        index.add(Stored(analysed(text), low + 1))
+    inside = analysed("group = 7 and x between 1000 and 1100")
+    assert [stored.order for stored in index.covering(inside)] == [0, 101]
+    assert [stored.order for stored in index.covered(inside)] == [101]
+    assert [stored.order for stored in index.covered(analysed("group = 8"))] == []
+    assert len(index.covered(analysed("group = 7"))) == 501
 
 
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[AnalysedFilter]:
-    """Has something new in it for every pair that is looked at."""
+    """Grows by one for every pair that is checked with witnesses."""
     looked: list[AnalysedFilter] = []
 
     def look(general: AnalysedFilter, specific: AnalysedFilter) -> bool:
         looked.append(general)
         return may_cover(general, specific)
 
-    monkeypatch.setattr(candidates, "may_cover", look)
+    monkeypatch.setattr(covering_index, "may_cover", look)
     return looked
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workload", [Auction, Diverse])
 def test_few_of_a_workload_are_looked_at(workload, looks):
-    """Also of ANDs of ORs; to compare each with all others would be 400 looks for each."""
+    """Also of ANDs of ORs; comparing each with all others would take 400 looks for each."""
     analyser = FilterAnalyser()
-    index: Candidates[Node] = Candidates()
+    index: ByProofs[Stored] = ByProofs(analyser)
     found = 0
     rows = [analyser.analyse(each) for each in workload(seed=1).subscription_filters(0, 400)]
-    for number, form in enumerate(rows):
-        found += len(index.covering(form)) + len(index.covered(form))
-        index.add(Node(form, number))
+    for number, each in enumerate(rows):
+        found += len(index.covering(each)) + len(index.covered(each))
+        index.add(Stored(each, number))
     assert found < len(rows) / 10
     assert len(looks) < 15 * len(rows)
 
 
 def test_few_patterns_on_one_attribute_are_looked_at(looks):
     analyser = FilterAnalyser()
-    index: Candidates[Node] = Candidates()
+    index: ByProofs[Stored] = ByProofs(analyser)
     rows = [analyser.analyse(parse(f"contains(title, 'w{number}x')")) for number in range(200)]
-    for number, form in enumerate(rows):
-        assert index.covering(form) == index.covered(form) == []
-        index.add(Node(form, number))
+    for number, each in enumerate(rows):
+        assert index.covering(each) == index.covered(each) == []
+        index.add(Stored(each, number))
     assert len(looks) < 10 * len(rows)
     (general,) = index.covering(analyser.analyse(parse("title like '%a w77x b%'")))
-    assert general.form is rows[77]
+    assert general.analysed is rows[77]

@@ -1,7 +1,7 @@
-"""One broker's table after covering and merging, as a pure function: for experiments (P2-X2).
+"""What covering and merging leave of one broker's table, as a pure function (P2-X2).
 
-All subscriptions come from one neighbour. What another covers goes first; then groups are merged;
-then mergers take part in covering as ordinary filters (R5).
+All subscriptions come from one neighbour. Covered ones go first; then groups are merged; then
+mergers take part in covering as ordinary filters (R5).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,20 +12,24 @@ from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.filters.expressions import Filter, Leaf
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.merging.attribute_order import AttributeOrder
 from boolcast.optimising.merging.by_rules import Merged, MergingRules
-from boolcast.optimising.merging.groups import Part, Split, split
+from boolcast.optimising.merging.groups import (
+    AttributeOrder,
+    MergedPredicate,
+    SplitConjunction,
+    split,
+)
 
 Entries = Mapping[SubscriptionId, Filter]
 Covering = Callable[[Entries], Iterable[SubscriptionId]]
-"""Which entries no other one covers, in their order; of equal ones the first."""
+"""The entries that no other one covers, in their order; the first of equal ones."""
 
 
 class TableLeft(msgspec.Struct, frozen=True, kw_only=True):
     """What is left of `received` subscriptions, of which `uncovered` were covered by no other.
 
-    `entries` is the table, the mergers among it by the names that `mergers` has them under;
-    `mergers` also has those that another merger covers.
+    `entries` is the table, with mergers under the names they have in `mergers`; `mergers` also
+    holds those that another merger covers.
     """
 
     received: int
@@ -43,10 +47,10 @@ def table_left(
     covering: Covering | None = None,
     rules: MergingRules | None = None,
 ) -> TableLeft:
-    """The table that subscriptions of one neighbour come to; without either, all of them.
+    """The table that is left by covering, by merging, or by both.
 
-    A covering function may miss coverings, which costs room only. `CoveringByRemainder` is the
-    one of this module.
+    A covering function may miss coverings, which only costs space. `CoveringByRemainder` is the
+    one used here.
     """
     left = _kept(subscriptions, covering)
     uncovered = len(left)
@@ -70,12 +74,12 @@ def _kept(entries: Entries, covering: Covering | None) -> dict[SubscriptionId, F
 
 
 class CoveringByRemainder:
-    """Covering among conjunctions, by closed forms: no pair is proven.
+    """Covering among conjunctions, without a proof for each pair.
 
     A conjunction is covered if another one's remainder is among its predicates and one of its
-    other predicates lies within that one's top predicate. That finds all coverings by filters
-    whose remainder are equalities, and misses some of others. What is no conjunction is covered
-    by its equal only.
+    other predicates lies within that one's top predicate. This finds all coverings by filters
+    whose remainder consists of equalities, and misses some others. A filter that is no
+    conjunction is covered only by its equal.
     """
 
     def __init__(self, order: AttributeOrder) -> None:
@@ -84,37 +88,37 @@ class CoveringByRemainder:
     def __call__(self, entries: Entries) -> list[SubscriptionId]:
         splits = {name: split(each, self._order) for name, each in entries.items()}
         groups: dict[tuple[str, frozenset[Leaf]], _Group] = {}
-        for name, form in splits.items():
-            if form is not None:
-                groups.setdefault(form.key(), _Group()).add(form.predicate, name)
+        for name, conjunction in splits.items():
+            if conjunction is not None:
+                groups.setdefault(conjunction.key(), _Group()).add(conjunction.predicate, name)
         for group in groups.values():
             group.narrow()
         remainders = _Remainders(remainder for _, remainder in groups)
         kept: list[SubscriptionId] = []
         others: set[Filter] = set()
-        for name, form in splits.items():
-            if form is None:
+        for name, conjunction in splits.items():
+            if conjunction is None:
                 if entries[name] not in others:
                     others.add(entries[name])
                     kept.append(name)
-            elif not _is_covered(name, form, groups, remainders):
+            elif not _is_covered(name, conjunction, groups, remainders):
                 kept.append(name)
         return kept
 
 
 def _is_covered(
     name: SubscriptionId,
-    form: Split,
+    conjunction: SplitConjunction,
     groups: Mapping[tuple[str, frozenset[Leaf]], "_Group"],
     remainders: "_Remainders",
 ) -> bool:
-    attribute, remainder = form.key()
-    if groups[attribute, remainder].covers(form.predicate, besides=name):
+    attribute, remainder = conjunction.key()
+    if groups[attribute, remainder].covers(conjunction.predicate, besides=name):
         return True
     for smaller in remainders.within(remainder):
         if smaller != remainder:
             group = groups.get((attribute, smaller))
-            if group is not None and group.covers(form.predicate):
+            if group is not None and group.covers(conjunction.predicate):
                 return True
         for leaf in remainder - smaller:
             group = groups.get((leaf.attribute, smaller))
@@ -124,7 +128,7 @@ def _is_covered(
 
 
 class _Group:
-    """The top predicates of conjunctions with the same remainder, each by who has it first."""
+    """The top predicates of conjunctions with the same remainder, by the first that has each."""
 
     def __init__(self) -> None:
         self._first: dict[Leaf, SubscriptionId] = {}
@@ -133,27 +137,27 @@ class _Group:
     def add(self, predicate: Leaf, name: SubscriptionId) -> None:
         if predicate not in self._first:
             self._first[predicate] = name
-            cuts = Part.of(predicate, name).union
-            if cuts and not ordered.is_point(*ordered.intervals(cuts)[0]):
-                self._wide.setdefault(cuts, name)
+            values = MergedPredicate.of(predicate, name).union
+            if values and not ordered.is_point(*ordered.intervals(values)[0]):
+                self._wide.setdefault(values, name)
 
     def narrow(self) -> None:
-        """Keep of those that may cover others the ones that no other one covers."""
+        """Of the predicates that may cover others, keep those that no other covers."""
         kept: dict[OrderedSet, SubscriptionId] = {}
-        for cuts, name in self._wide.items():
-            if not any(_includes(each, cuts) for each in kept):
-                kept = {each: who for each, who in kept.items() if not _includes(cuts, each)}
-                kept[cuts] = name
+        for values, name in self._wide.items():
+            if not any(_includes(each, values) for each in kept):
+                kept = {each: who for each, who in kept.items() if not _includes(values, each)}
+                kept[values] = name
         self._wide = kept
 
     def covers(self, predicate: Leaf, besides: SubscriptionId | None = None) -> bool:
-        """True if somebody else's predicate accepts all that this one does."""
+        """True if the predicate of another entry accepts all that this one does."""
         first = self._first.get(predicate)
         if first is not None and first != besides:
             return True
-        union = Part.of(predicate, SubscriptionId("")).union
+        union = MergedPredicate.of(predicate, SubscriptionId("")).union
         return bool(union) and any(
-            name != besides and _includes(cuts, union) for cuts, name in self._wide.items()
+            name != besides and _includes(values, union) for values, name in self._wide.items()
         )
 
 
@@ -162,7 +166,7 @@ def _includes(outer: OrderedSet, inner: OrderedSet) -> bool:
 
 
 class _Remainders:
-    """Which of many sets of predicates are within another one, each found by its rarest member."""
+    """Sets of predicates, asked which lie within another; each is found by its rarest member."""
 
     def __init__(self, remainders: Iterable[frozenset[Leaf]]) -> None:
         distinct = dict.fromkeys(remainders)
@@ -180,7 +184,7 @@ class _Remainders:
         self._known: dict[frozenset[Leaf], list[frozenset[Leaf]]] = {}
 
     def within(self, remainder: frozenset[Leaf]) -> list[frozenset[Leaf]]:
-        """Those whose members are all in this one."""
+        """The sets whose members are all in this one."""
         known = self._known.get(remainder)
         if known is None:
             known = self._known[remainder] = self._empty + [

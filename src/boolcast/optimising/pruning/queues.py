@@ -1,27 +1,34 @@
-"""Many entries, the pruning that costs least first (P1-B7, P3-B8).
+"""Post-pruning: prune many entries, the cheapest pruning first (P1-B7, P3-B8).
 
-The queue holds the best pruning of each entry. One is done, and the entry's next best takes its
-place, until the entry is exhausted. Entries are removed by their ids, and nothing else happens
-then (P1-B10).
+A queue holds the best pruning of each entry. It does the cheapest one, and queues the next best of
+that entry, until the entry is exhausted. Removing an entry by its id has no further consequences
+(P1-B10). A measure says what is best, so the same queue serves subscriptions and advertisements.
 
-What is best is for a measure to say, so the same queue prunes subscriptions and advertisements.
+Add only entries that came from neighbours (R1). A pruned entry is private to the broker that made
+it: it must not keep other subscriptions from being forwarded, and the publisher's broker checks
+events by the original advertisement (P3-B9).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from boolcast.errors import InputError
+from boolcast.errors import InputError, UnknownAdvertisementError, UnknownSubscriptionError
 from boolcast.filters.expressions import Filter
+from boolcast.model.identifiers import AdvertisementId, SubscriptionId
 from boolcast.optimising.pruning.changes import ChangePolicy, Regardless
+from boolcast.optimising.pruning.overlap_ranks import OverlapRanks
 from boolcast.optimising.pruning.stopping import (
+    LostRank,
+    MatchingShare,
     MissedTarget,
     Operations,
     Standing,
     StoppingRule,
+    Tally,
     cut_off,
     missed_target,
 )
@@ -35,38 +42,28 @@ from boolcast.optimising.pruning.trees import (
     prepared,
     pruned,
 )
-from boolcast.optimising.statistics.selectivities import Knowledge
+from boolcast.optimising.statistics.selectivities import Knowledge, Selectivities
 
 Name = TypeVar("Name", bound=str)
 
 
 class LearntMeasure(Measure, Protocol):
-    """A measure that was learnt from statistics, and says how well."""
+    """A measure from statistics that says how well they fit."""
 
     def knowledge(self, filters: Iterable[Filter]) -> Knowledge:
-        """How well the predicates are known by which these filters are estimated."""
+        """How well the predicates are known that decide about these filters."""
 
 
 M = TypeVar("M", bound=LearntMeasure)
 
 
-class Tally(Protocol):
-    """What all entries together amount to."""
-
-    def add(self, way: str, original: float, average: float, count: int) -> None:
-        """Take up an entry of that way with these averages, or with a count of -1 take it out."""
-
-    def standing(self, operations: int, predicates: int) -> Standing:
-        """How things stand after so many operations, with so many predicates left."""
-
-
 class PruningRun(msgspec.Struct, Generic[Name], frozen=True, kw_only=True):
     """What a run of prunings did.
 
-    `floor` is a number of predicates below which no pruning could have gone. `changed` are the
-    new forms of the entries that were pruned. `stopped_by` is the rule that
-    ended it; None: nothing was left to prune. `missed` is the memory target that was not reached,
-    if there is one. `knowledge` is about the predicates of all entries before the run.
+    `floor` is a lower bound for the predicates that pruning leaves. `changed` has the pruned
+    entries. `stopped_by` is the rule that ended the run, None if nothing was left to prune.
+    `missed` is the memory target if it was not reached. `knowledge` is about the predicates of
+    all entries before the run.
     """
 
     before: Standing
@@ -89,16 +86,16 @@ class PruningRun(msgspec.Struct, Generic[Name], frozen=True, kw_only=True):
 
 
 class _Entry(NamedTuple):
-    """An entry as it is now, its best pruning, and by what both were estimated.
+    """An entry as it is now, its best pruning, and the measure that estimated both.
 
-    `original` is the entry as it came. Its average and that of the entry as it is now are by the
-    newest measure, whatever measure the tree has.
+    `original` is the entry as it came. Its average and the current one are by the newest measure,
+    even if the tree is by an older one.
     """
 
     tree: Tree
     pruning: Pruning | None
     estimated_by: Measure
-    way: str
+    destination: str
     original: Filter
     original_average: float
     average: float
@@ -106,7 +103,7 @@ class _Entry(NamedTuple):
 
 
 class _Queued(NamedTuple, Generic[Name]):
-    """A place in the queue; `ticket` tells whether it is still the entry's last one."""
+    """An item of the heap; it is valid if `ticket` is still that of the entry."""
 
     degradation: float
     removed: int
@@ -118,8 +115,8 @@ class _Queued(NamedTuple, Generic[Name]):
 class PruningQueue(Generic[Name, M]):
     """Entries by id, and what to prune next.
 
-    Every step computes with the measure of its time; `learn` brings a newer one, and the policy
-    of change says what becomes of what is queued. `standing` always goes by the newest.
+    `learn` brings a newer measure, and the change policy decides about prunings that were queued
+    by the old one. `standing` always goes by the newest.
     """
 
     def __init__(
@@ -149,10 +146,10 @@ class PruningQueue(Generic[Name, M]):
     def __iter__(self) -> Iterator[Name]:
         return iter(self._entries)
 
-    def add(self, name: Name, filter: Filter, way: str = "") -> None:
-        """Take up an entry, or replace it: then what was pruned from the old one is forgotten.
+    def add(self, name: Name, filter: Filter, destination: str = "") -> None:
+        """Add an entry, or replace it and forget what was pruned.
 
-        `way` says where the events go that it matches, such as a neighbour.
+        `destination` says where matching events go, such as a neighbour.
         """
         if name in self._entries:
             self.remove(name)
@@ -160,14 +157,16 @@ class PruningQueue(Generic[Name, M]):
         average = tree.estimate.average
         self._put(
             name,
-            _Entry(tree, best_pruning(tree), self._measure, way, tree.node, average, average),
+            _Entry(
+                tree, best_pruning(tree), self._measure, destination, tree.node, average, average
+            ),
         )
 
     def remove(self, name: Name) -> None:
-        """Forget an entry (P1-B10). Raises an InputError if there is none."""
+        """Remove an entry (P1-B10). Raises an InputError if there is none."""
         self._book(self._entry(name), -1)
         del self._entries[name]
-        # What is queued in vain must not outgrow what is queued.
+        # Invalid items must not outgrow the valid ones.
         if len(self._heap) > 2 * len(self._entries) + 64:
             self._heap = [queued for queued in self._heap if self._is_valid(queued)]
             heapify(self._heap)
@@ -177,7 +176,7 @@ class PruningQueue(Generic[Name, M]):
         return self._entry(name).tree.node
 
     def learn(self, measure: M) -> None:
-        """Use a newer measure from now on. Costs a pass over all entries, as they came and are."""
+        """Use a newer measure from now on. Costs a pass over all entries, original and current."""
         if measure is self._measure:
             return
         self._measure = measure
@@ -187,25 +186,24 @@ class PruningQueue(Generic[Name, M]):
             if entry.tree.node is not entry.original:
                 now = estimated(entry.tree.node, measure).average
             average = measure.rules.further(original, now)
-            self._tally.add(entry.way, original, average, +1)
+            self._tally.add(entry.destination, original, average, +1)
             self._entries[name] = entry._replace(original_average=original, average=average)
 
     def top(self) -> tuple[Name, float] | None:
-        """The first entry and the degradation stored with it; None if nothing can be pruned."""
+        """The first entry and its stored degradation; None if nothing can be pruned."""
         self._clean()
         return (self._heap[0].name, self._heap[0].degradation) if self._heap else None
 
     def standing(self, operations: int = 0) -> Standing:
-        """How things stand now; the number of operations is the caller's."""
+        """The current standing; the caller counts the operations."""
         return self._tally.standing(operations, self._predicates)
 
     def prune(self, *rules: StoppingRule) -> PruningRun[Name]:
         """Prune until a rule says no or nothing is left to prune.
 
-        Costs a pass over all entries, and for each operation the size of a tree times its depth:
-        ask for many operations at once rather than for one many times. Raises
-        PruningTargetError, before anything is pruned, if a rule asks for what no pruning can
-        give.
+        Costs a pass over all entries, and for each operation the size of a tree times its depth.
+        So ask for many operations at once rather than for one many times. Raises
+        PruningTargetError, before anything is pruned, if a rule asks for the impossible.
         """
         before = at = self.standing()
         lowest = sum(floor(entry.tree) for entry in self._entries.values())
@@ -237,11 +235,11 @@ class PruningQueue(Generic[Name, M]):
     def forecast(self) -> list[float]:
         """The share of `standing` after 0, 1, 2, … prunings, until none is left.
 
-        Prunes a copy of all entries, by the measure of now, and costs as much as that.
+        Prunes a copy of all entries by the current measure, and costs as much.
         """
         copy = PruningQueue(self._measure, None, tally=self._new_tally, unknown=self._unknown)
         for name, entry in self._entries.items():
-            copy.add(name, entry.tree.node, entry.way)
+            copy.add(name, entry.tree.node, entry.destination)
         shares = [copy.standing().share]
         while (cheapest := copy._next()) is not None:
             copy._shorten(cheapest)
@@ -249,7 +247,7 @@ class PruningQueue(Generic[Name, M]):
         return shares
 
     def cut_off(self) -> Operations:
-        """The rule that stops at the cut-off, as far as a forecast can tell where it is."""
+        """A rule that stops at the cut-off, according to the forecast."""
         return Operations(cut_off(self.forecast()))
 
     def _entry(self, name: Name) -> _Entry:
@@ -259,7 +257,7 @@ class PruningQueue(Generic[Name, M]):
         return entry
 
     def _put(self, name: Name, entry: _Entry) -> None:
-        """Make this the entry of that id, and queue its pruning."""
+        """Store an entry under its id, and queue its pruning."""
         former = self._entries.get(name)
         if former is not None:
             self._book(former, -1)
@@ -268,17 +266,17 @@ class PruningQueue(Generic[Name, M]):
         self._book(entry, +1)
         best = entry.pruning
         if best is not None:
-            place = _Queued(best.degradation, best.removed, best.position, name, self._tickets)
-            heappush(self._heap, place)
+            item = _Queued(best.degradation, best.removed, best.position, name, self._tickets)
+            heappush(self._heap, item)
 
     def _book(self, entry: _Entry, count: int) -> None:
-        self._tally.add(entry.way, entry.original_average, entry.average, count)
+        self._tally.add(entry.destination, entry.original_average, entry.average, count)
         self._predicates += count * entry.tree.predicates
 
     def _shorten(self, name: Name) -> None:
         """Do the entry's best pruning."""
         entry = self._estimated_anew(self._entries[name])
-        # The one that is queued, even if another would be chosen by now.
+        # The queued one, even if another is better by now.
         pruning = self._entries[name].pruning
         assert pruning is not None
         shorter = pruned(entry.tree, pruning)
@@ -293,14 +291,14 @@ class PruningQueue(Generic[Name, M]):
         )
 
     def _estimated_anew(self, entry: _Entry) -> _Entry:
-        """The entry by the measure of now."""
+        """The entry by the current measure."""
         if entry.estimated_by is self._measure:
             return entry
         tree = Tree.of(entry.tree.node, self._measure)
         return entry._replace(tree=tree, pruning=best_pruning(tree), estimated_by=self._measure)
 
     def _next(self) -> Name | None:
-        """The entry to prune, taken from the queue; those not trusted any more go back."""
+        """Take the entry to prune from the queue; those no longer trusted are queued again."""
         while True:
             self._clean()
             if not self._heap:
@@ -315,7 +313,7 @@ class PruningQueue(Generic[Name, M]):
             self._put(queued.name, self._entries[queued.name])
 
     def _look_again(self, name: Name) -> float:
-        """The degradation of the entry's best pruning by the measure of now."""
+        """The degradation of the entry's best pruning by the current measure."""
         entry = self._entries[name] = self._estimated_anew(self._entries[name])
         assert entry.pruning is not None
         return entry.pruning.degradation
@@ -327,3 +325,44 @@ class PruningQueue(Generic[Name, M]):
     def _clean(self) -> None:
         while self._heap and not self._is_valid(self._heap[0]):
             heappop(self._heap)
+
+
+class SelectivityQueue(PruningQueue[SubscriptionId, Selectivities]):
+    """Subscriptions by id, pruned where the fewest further events are expected to match (P1-B7).
+
+    An unknown id is an UnknownSubscriptionError.
+    """
+
+    def __init__(self, selectivities: Selectivities, change: ChangePolicy | None = None) -> None:
+        super().__init__(
+            selectivities, change, tally=MatchingShare, unknown=UnknownSubscriptionError
+        )
+
+
+def matching_share(
+    originals: Mapping[SubscriptionId, Filter],
+    rewritten: Mapping[SubscriptionId, Filter],
+    selectivities: Selectivities,
+    destinations: Mapping[SubscriptionId, str],
+) -> Standing:
+    """The standing of entries of which some are rewritten. Costs a pass over all."""
+    tally = MatchingShare()
+    for name, filter in originals.items():
+        original = now = estimated(prepared(filter), selectivities).average
+        if name in rewritten:
+            now = estimated(prepared(rewritten[name]), selectivities).average
+        tally.add(destinations[name], original, max(original, now), +1)
+    current = {**originals, **rewritten}.values()
+    return tally.standing(0, sum(1 for each in current for _ in each.predicates()))
+
+
+class AdvertisementQueue(PruningQueue[AdvertisementId, OverlapRanks]):
+    """Advertisements by id, pruned where the least of the overlapping rank is lost (P3-B8).
+
+    A pruned advertisement covers the original, so it overlaps with the same subscriptions and
+    perhaps with more: subscriptions travel too far, and no event is lost. An unknown id is an
+    UnknownAdvertisementError.
+    """
+
+    def __init__(self, ranks: OverlapRanks, change: ChangePolicy | None = None) -> None:
+        super().__init__(ranks, change, tally=LostRank, unknown=UnknownAdvertisementError)

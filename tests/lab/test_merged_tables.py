@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from boolcast.algebra import covers
 from boolcast.filters.expressions import Comparison, Filter, conjunction
 from boolcast.filters.parsing import parse
+from boolcast.lab.papers.diagrams.merged_tables import CoveringByRemainder, TableLeft, table_left
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.merging.attribute_order import AttributeOrder
 from boolcast.optimising.merging.by_rules import MergingRules, Threshold
-from boolcast.optimising.merging.merged_tables import CoveringByRemainder, TableLeft, table_left
+from boolcast.optimising.merging.groups import AttributeOrder
 from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, Audience
 from boolcast.optimising.statistics.probabilities import Uniform
 from boolcast.workloads.pairs import ATTRIBUTES, PairParameters, Pairs

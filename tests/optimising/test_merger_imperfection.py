@@ -14,7 +14,12 @@ from boolcast.filters.parsing import parse
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
 from boolcast.model.values import Kind
-from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, Degree, degree_of
+from boolcast.optimising.merging.merger_imperfection import (
+    Advertised,
+    AllEvents,
+    Imperfection,
+    imperfection_of,
+)
 from boolcast.optimising.statistics.probabilities import Listed, Measured, Range, Uniform
 from boolcast.optimising.statistics.selectivities import Selectivities
 from tests.optimising.histories import known, read
@@ -22,41 +27,43 @@ from tests.optimising.histories import known, read
 PRICES = Uniform({"price": Range(0, 200)})
 
 
-def degree(merger: str, constituents: list[str], advertisements: list[str] | None = None) -> Degree:
+def imperfection(
+    merger: str, constituents: list[str], advertisements: list[str] | None = None
+) -> Imperfection:
     audience = (
         AllEvents(PRICES)
         if advertisements is None
         else Advertised(PRICES, map(parse, advertisements))
     )
-    return degree_of(parse(merger), map(parse, constituents), audience)
+    return imperfection_of(parse(merger), map(parse, constituents), audience)
 
 
 def test_an_imperfect_merger():
     """P2-T7: 146, 149 and 150 of 56."""
     constituents = ["price > 150", "price = 145", "price = 147", "price = 148"]
-    assert degree("price >= 145", constituents) == (3 / 201 / (56 / 201), 3 / 201)
-    assert degree("price >= 145", constituents).degree == pytest.approx(3 / 56)
+    assert imperfection("price >= 145", constituents) == (3 / 201 / (56 / 201), 3 / 201)
+    assert imperfection("price >= 145", constituents).degree == pytest.approx(3 / 56)
 
 
 def test_an_advertisement_makes_a_merger_perfect():
     """P2-T8: 29 of 81 values are false, and nobody has advertised any of them."""
     constituents = ["price > 150", "price = 130", "price = 120"]
-    found = degree("price >= 120", constituents)
+    found = imperfection("price >= 120", constituents)
     assert found.degree == pytest.approx(29 / 81)
-    assert found.imperfection == 29 / 201
-    assert degree("price >= 120", constituents, ["price > 150"]) == (0.0, 0.0)
+    assert found.share == 29 / 201
+    assert imperfection("price >= 120", constituents, ["price > 150"]) == (0.0, 0.0)
 
 
 def test_where_nothing_is_advertised_nothing_is_false():
     """P2-B11: D' is 0 where the denominator is."""
-    assert degree("price >= 120", ["price > 150"], []) == (0.0, 0.0)
-    assert degree("price >= 120", ["price > 150"], ["price < 10"]) == (0.0, 0.0)
+    assert imperfection("price >= 120", ["price > 150"], []) == (0.0, 0.0)
+    assert imperfection("price >= 120", ["price > 150"], ["price < 10"]) == (0.0, 0.0)
 
 
-def test_a_perfect_merger_has_no_degree():
+def test_a_perfect_merger_has_no_imperfection():
     """P2-T2."""
     parts = ["price = 150 and t = 'x'", "price < 150 and t = 'x'"]
-    assert degree("price <= 150 and t = 'x'", parts) == (0.0, 0.0)
+    assert imperfection("price <= 150 and t = 'x'", parts) == (0.0, 0.0)
 
 
 NAMES = ("a", "b", "c")
@@ -80,7 +87,7 @@ ADVERTISEMENTS = st.one_of(
     st.lists(CONJUNCTIONS, min_size=1, max_size=4),
     st.none() | st.lists(ADVERTISEMENTS, max_size=4),
 )
-def test_degrees_are_what_counting_says(
+def test_imperfection_is_what_counting_says(
     merger: Filter, others: list[Filter], advertisements: list[Filter] | None
 ):
     """Definitions 1 and 2, over all events there are."""
@@ -92,18 +99,18 @@ def test_degrees_are_what_counting_says(
     constituents = [And((merger, each)) for each in others]
     passing = [event for event in counting if merger.accepts(event)]
     false = [e for e in passing if not any(each.accepts(e) for each in constituents)]
-    found = degree_of(merger, constituents, audience)
-    assert isclose(found.imperfection, len(false) / len(EVENTS), abs_tol=1e-12)
+    found = imperfection_of(merger, constituents, audience)
+    assert isclose(found.share, len(false) / len(EVENTS), abs_tol=1e-12)
     assert isclose(found.degree, len(false) / len(passing) if passing else 0.0, abs_tol=1e-12)
 
 
 def test_what_is_no_set_of_values_is_counted_at_most():
     """A residual that only the constituent asks for, and one that only an advertisement does."""
-    assert degree("price > 150", ["price > 150 and matches(t, 'x')"]).imperfection == 50 / 201
+    assert imperfection("price > 150", ["price > 150 and matches(t, 'x')"]).share == 50 / 201
     both = ["price > 160 and matches(t, 'x')"]
-    assert degree("price > 150 and matches(t, 'x')", both).imperfection == 10 / 201
-    found = degree("price > 150", ["price > 160"], ["price < 156 and matches(t, 'x')"])
-    assert found.imperfection == 5 / 201
+    assert imperfection("price > 150 and matches(t, 'x')", both).share == 10 / 201
+    found = imperfection("price > 150", ["price > 160"], ["price < 156 and matches(t, 'x')"])
+    assert found.share == 5 / 201
 
 
 def test_uniform_values_of_a_schema():

@@ -1,8 +1,8 @@
-"""The share of events that satisfy a predicate which nobody counted, from the spread of values.
+"""The share of events that satisfy an uncounted predicate, from the distribution of values.
 
-Statistics from Spark know of each attribute how its values are spread over bins. A bin counts
-in whole where the predicate holds in all of it; within a bin, numbers are taken as spread
-evenly, its distinct values as equally frequent.
+Statistics from Spark hold, for each attribute, how many events fall into each bin of values. A bin
+counts in full where the predicate holds in all of it. Within a bin we assume that numbers are
+spread evenly and that distinct values are equally frequent.
 """
 
 from boolcast.algebra import ordered_sets as ordered
@@ -13,9 +13,9 @@ from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
 
 
 def share_by_values(predicate: Leaf, statistics: Statistics) -> float | None:
-    """The share, or None where the values of the attribute are unknown or say nothing.
+    """The share, or None if it cannot be known from values.
 
-    They say nothing about residual predicates and about patterns within strings.
+    That is so for attributes without statistics, residual predicates and patterns.
     """
     known = statistics.attributes.get(predicate.attribute)
     if known is None or statistics.events == 0:
@@ -29,28 +29,28 @@ def share_by_values(predicate: Leaf, statistics: Statistics) -> float | None:
     return min(_events_in_bins(known, inside.cuts) / statistics.events, 1.0)
 
 
-def share_of_values(attribute: str, cuts: OrderedSet, statistics: Statistics) -> float | None:
+def share_of_values(attribute: str, values: OrderedSet, statistics: Statistics) -> float | None:
     """The share of events with a value in the set, or without one if *missing* is in it.
 
-    None where the values of the attribute are unknown. Values that are in no bin, NaN and
-    infinities, are counted where the set has all of their kind.
+    None if the attribute has no statistics. Values that are in no bin (NaN and infinities) count
+    if the set holds all values of their kind.
     """
     known = statistics.attributes.get(attribute)
     if known is None or statistics.events == 0:
         return None
-    events = _events_in_bins(known, cuts)
+    events = _events_in_bins(known, values)
     for kind, count in known.kinds.items():
         rank = ordered.RANKS[kind]
         whole = ((rank,), (rank + 1,))
-        if ordered.intersect(cuts, whole) == whole:
+        if ordered.intersect(values, whole) == whole:
             events += count - sum(each.events for each in known.bins.get(kind, ()))
-    if cuts and cuts[0] == (ordered.MISSING,):
+    if values and values[0] == (ordered.MISSING,):
         events += statistics.events - known.events
     return min(events / statistics.events, 1.0)
 
 
-def _events_in_bins(known: AttributeStatistics, cuts: OrderedSet) -> float:
-    intervals = ordered.intervals(cuts)
+def _events_in_bins(known: AttributeStatistics, values: OrderedSet) -> float:
+    intervals = ordered.intervals(values)
     return sum(
         each.events * _share_of_bin(each, intervals)
         for bins in known.bins.values()
@@ -65,20 +65,20 @@ def _share_of_bin(values: ValueBin, intervals: list[tuple[Boundary, Boundary]]) 
         if low <= begin and end <= high:
             return 1.0
         if low < end and begin < high:
-            inside += _part(max(low, begin), min(high, end), values)
+            inside += _share_between(max(low, begin), min(high, end), values)
     return min(inside, 1.0)
 
 
-def _part(low: Boundary, high: Boundary, values: ValueBin) -> float:
-    """The share of the bin's events between two cuts within it."""
+def _share_between(low: Boundary, high: Boundary, values: ValueBin) -> float:
+    """The share of the bin's events between two boundaries within it."""
     one = 1.0 / max(values.distinct, 1)
     begin, end = ordered.before(values.low), ordered.before(values.high)
     if low[0] in (ordered.NUMBER, ordered.TIMESTAMP) and len(low) == len(begin) == len(end) == 2:
         top = high[1] if len(high) == 2 and high[0] == low[0] else end[1]
         # Halves, because the distance of two finite numbers may be infinite.
         width = end[1] / 2 - begin[1] / 2
-        part = (top / 2 - low[1] / 2) / width if width > 0 else one
-        return min(max(part, one), 1.0)
+        share = (top / 2 - low[1] / 2) / width if width > 0 else one
+        return min(max(share, one), 1.0)
     is_one_value = len(low) == 2 and low[0] == ordered.STRING and high == (*low[:1], f"{low[1]}\0")
-    # Of strings no more than their order is known: one of them, or half of them.
+    # Only the order of strings is known: take one of them, or half of them.
     return one if is_one_value else max(one, 0.5)
