@@ -249,7 +249,7 @@ def test_spark_reads_twice_beside_a_name_that_is_like_a_pattern(spark, scene):
     stream.wait()
     (batch,) = stream.published()
     assert pairs(scene) == [(1, "all"), (2, "all"), (2, "all")]
-    assert batch.warnings[0].startswith(f"the name of the file {scene.events}/a*.json has char")
+    assert batch.warnings[0].startswith(f"the name of the file {scene.events}/a*.json has wildc")
 
 
 class TestTypeOfTheId:
