@@ -175,7 +175,8 @@ class TestFilesOfARepeatedBatch:
             scene.start(stream).wait()
         assert str(caught.value) == (
             f"files of batch 0 are gone, with events that were not matched yet: {gone}. Put them "
-            "back and start the stream again; to give the events up put empty files in their place"
+            "back, or empty files of the same names to give up their events, and start the stream "
+            "again"
         )
         assert str(kept) not in str(caught.value)
         assert list(scene.rows()) == []
