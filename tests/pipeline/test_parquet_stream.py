@@ -175,7 +175,8 @@ class TestFilesOfARepeatedBatch:
             scene.start(stream).wait()
         assert str(caught.value) == (
             f"files of batch 0 are gone, with events that were not matched yet: {gone}. Put them "
-            "back and start the stream again; to give the events up put empty files in their place"
+            "back, or empty files of the same names to give up their events, and start the stream "
+            "again"
         )
         assert str(kept) not in str(caught.value)
         assert list(scene.rows()) == []
@@ -249,7 +250,7 @@ def test_spark_reads_twice_beside_a_name_that_is_like_a_pattern(spark, scene):
     stream.wait()
     (batch,) = stream.published()
     assert pairs(scene) == [(1, "all"), (2, "all"), (2, "all")]
-    assert batch.warnings[0].startswith(f"the name of the file {scene.events}/a*.json has char")
+    assert batch.warnings[0].startswith(f"the name of the file {scene.events}/a*.json has wildc")
 
 
 class TestTypeOfTheId:

@@ -53,7 +53,7 @@ class Source(NamedTuple):
     files: Files | None = None
 
 
-class Reading(NamedTuple):
+class DecodedBatch(NamedTuple):
     """Some events: their ids, the readable ones, and by row why the others are malformed."""
 
     ids: pa.Array
@@ -63,34 +63,34 @@ class Reading(NamedTuple):
     nbytes: int
 
 
-def batches_of(batches: Iterable[pa.RecordBatch], source: Source) -> Iterable[pa.RecordBatch]:
+def event_batches(batches: Iterable[pa.RecordBatch], source: Source) -> Iterable[pa.RecordBatch]:
     """The batches that hold events: those from Spark, or from the files that they name."""
     return batches if source.files is None else source.files.read(batches)
 
 
-def readings_of(batches: Iterable[pa.RecordBatch], source: Source) -> Iterator[Reading]:
+def decode_all(batches: Iterable[pa.RecordBatch], source: Source) -> Iterator[DecodedBatch]:
     """All events of a task, a batch at a time."""
-    for batch in batches_of(batches, source):
-        yield read(batch, source)
+    for batch in event_batches(batches, source):
+        yield decode(batch, source)
 
 
-def read(batch: pa.RecordBatch, source: Source) -> Reading:
+def decode(batch: pa.RecordBatch, source: Source) -> DecodedBatch:
     """The events of a batch: an id, then what `source` says."""
     ids = batch.column(0)
     match source.content:
         case Json() as json:
             texts = batch.column(1)
-            chunk, problems = _read_json(texts.cast(pa.binary()).to_pylist(), json)
-            return Reading(ids, chunk, problems, texts, _OBJECTS * batch.nbytes)
+            chunk, problems = _decode_json(texts.cast(pa.binary()).to_pylist(), json)
+            return DecodedBatch(ids, chunk, problems, texts, _OBJECTS * batch.nbytes)
         case Attributes(names):
             known = batch.schema.names[1:] if names is None else names
-            chunk, problems = _read_columns(batch, known)
-            return Reading(ids, chunk, problems, None, batch.nbytes)
+            chunk, problems = _decode_columns(batch, known)
+            return DecodedBatch(ids, chunk, problems, None, batch.nbytes)
         case never:
             assert_never(never)
 
 
-def _read_columns(batch: pa.RecordBatch, names: Sequence[str]) -> tuple[Chunk, dict[int, str]]:
+def _decode_columns(batch: pa.RecordBatch, names: Sequence[str]) -> tuple[Chunk, dict[int, str]]:
     rows = np.arange(batch.num_rows)
     if not names:
         return Chunk(rows, Columns(len(rows), {}), [Event()] * len(rows)), {}
@@ -119,7 +119,7 @@ def _bad_rows(events: pa.RecordBatch, first: int) -> Iterator[tuple[int, EventEr
         yield from _bad_rows(events.slice(count // 2), first + count // 2)
 
 
-def _read_json(texts: Sequence[bytes | None], json: Json) -> tuple[Chunk, dict[int, str]]:
+def _decode_json(texts: Sequence[bytes | None], json: Json) -> tuple[Chunk, dict[int, str]]:
     rows: list[int] = []
     events: list[Event] = []
     problems: dict[int, str] = {}

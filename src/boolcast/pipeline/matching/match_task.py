@@ -1,9 +1,8 @@
-"""What a task does with events: it shows them to the segments of an index.
+"""What a task does with events: it decodes them and shows them to the segments of an index.
 
-Where the index is larger than a worker may hold, its segments come in groups. A task then
-gathers many events and opens one group after the other for all of them. The events travel to
-Python once, in contrast to a plan that reads them for each group, and a group that was opened
-before is mapped again in no time.
+If the index is larger than a worker may hold, its segments come in groups. A task then gathers
+many events and opens one group after the other for all of them. So the events are sent to Python
+once, not once per group, and a group that was opened before is mapped again in no time.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,12 +18,12 @@ from boolcast.matching.store.catalog import Part
 from boolcast.matching.store.store import Store
 from boolcast.matching.values.array_operations import count_numbers
 from boolcast.pipeline.events.decoded_batches import (
-    Reading,
+    DecodedBatch,
     Source,
-    batches_of,
-    read,
+    decode,
+    decode_all,
+    event_batches,
     readable,
-    readings_of,
 )
 from boolcast.pipeline.matching.workers import open_parts
 
@@ -34,19 +33,19 @@ _KEPT: Final = 3
 """How many versions of an index a worker keeps open."""
 
 _GATHERED: Final = 1 << 28
-"""How many bytes of events a task gathers where there are several groups."""
+"""How many bytes of events a task gathers if there are several groups."""
 
 _MATCHES: Final = 1 << 22
-"""About how many matches are held at a time where they become lists."""
+"""About how many matches a task holds at a time to make lists."""
 
 _LISTED: Final = 1 << 10
-"""With how many events a task begins to make lists; then it knows how long they are."""
+"""How many events a task takes first to make lists; then it knows how long lists are."""
 
 
 _PLACE_BITS: Final = 32
 
 
-class Visit(NamedTuple):
+class MatchTask(NamedTuple):
     """What all tasks of a match share."""
 
     store: Store
@@ -62,67 +61,67 @@ class Visit(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Matches of one reading with one segment: rows of its chunk, and places."""
+    """Matches of one batch with one segment: rows of its chunk, and places."""
 
-    reading: int
+    batch: int
     segment: int
     live: LiveSegment
     rows: NDArray[np.int64]
     places: NDArray[np.int32]
 
 
-def match_rows(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
-    """A row for each match, and for each malformed event if they are asked for."""
-    for rows in match_rows_encoded(batches, visit=visit):
-        place = rows.schema.get_field_index("subscription")
-        column = rows.column(place)
+def match_rows(batches: Iterable[pa.RecordBatch], *, task: MatchTask) -> Iterator[pa.RecordBatch]:
+    """A row for each match, and for each malformed event with `with_problems`."""
+    for rows in match_rows_encoded(batches, task=task):
+        position = rows.schema.get_field_index("subscription")
+        column = rows.column(position)
         if pa.types.is_dictionary(column.type):
             plain = column.dictionary.take(column.indices)
-            yield rows.set_column(place, "subscription", plain)
+            yield rows.set_column(position, "subscription", plain)
         else:
             yield rows
 
 
 def match_rows_encoded(
-    batches: Iterable[pa.RecordBatch], *, visit: Visit
+    batches: Iterable[pa.RecordBatch], *, task: MatchTask
 ) -> Iterator[pa.RecordBatch]:
-    """As `match_rows`, with the subscriptions of matches as a dictionary of all of a segment.
+    """As `match_rows`, with the subscriptions encoded in a dictionary of the whole segment.
 
-    For whoever writes them: Parquet takes such a column at half the cost of strings.
+    For writers: such a column costs half as much to write to Parquet as strings.
     """
-    for readings in _gathered(readings_of(batches, visit.source), visit, _is_full):
-        for found in _visited(readings, visit):
-            reading = readings[found.reading]
-            rows = pa.array(reading.chunk.numbers[found.rows])
+    for decoded in _gathered(decode_all(batches, task.source), task, _is_full):
+        for found in _find(decoded, task):
+            batch = decoded[found.batch]
+            rows = pa.array(batch.chunk.numbers[found.rows])
             subscriptions = found.live.subscriptions.encoded(found.places)
-            yield _batch(visit, reading.ids.take(rows), "subscription", subscriptions)
-        yield from _problems(readings, visit, "subscription", pa.string())
+            yield _batch(task, batch.ids.take(rows), "subscription", subscriptions)
+        yield from _problems(decoded, task, "subscription", pa.string())
 
 
-def match_lists(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
+def match_lists(batches: Iterable[pa.RecordBatch], *, task: MatchTask) -> Iterator[pa.RecordBatch]:
     """A row for each event, with a list of its matches."""
-    paced = _Paced(batches, visit.source)
-    for readings in _gathered(paced, visit, paced.is_full):
-        found: list[list[tuple[NDArray[np.int64], pa.Array]]] = [[] for _ in readings]
-        for each in _visited(readings, visit):
+    paced = _Paced(batches, task.source)
+    for decoded in _gathered(paced, task, paced.is_full):
+        found: list[list[tuple[NDArray[np.int64], pa.Array]]] = [[] for _ in decoded]
+        for each in _find(decoded, task):
             subscriptions = each.live.subscriptions.array.take(pa.array(each.places))
-            found[each.reading].append((each.rows, subscriptions))
+            found[each.batch].append((each.rows, subscriptions))
             paced.matches += len(each.places)
-        for reading, matches in zip(readings, found, strict=True):
-            ids = reading.ids.take(pa.array(reading.chunk.numbers))
-            yield _batch(visit, ids, "subscriptions", _lists(len(ids), matches))
-        yield from _problems(readings, visit, "subscriptions", _LIST)
+        for batch, matches in zip(decoded, found, strict=True):
+            ids = batch.ids.take(pa.array(batch.chunk.numbers))
+            yield _batch(task, ids, "subscriptions", _lists(len(ids), matches))
+        yield from _problems(decoded, task, "subscriptions", _LIST)
 
 
-def count_places(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
-    """For each place that matches at all, how many events of the partition it accepts.
+def count_places(batches: Iterable[pa.RecordBatch], *, task: MatchTask) -> Iterator[pa.RecordBatch]:
+    """For each place that matches, how many events of the partition it accepts.
 
-    A place is told by one number, its segment's number in the upper half: integers are
-    summed and moved much faster than ids.
+    A place is one number with the segment's number in its upper half: Spark sums and moves
+    integers much faster than ids.
     """
     counts: dict[int, NDArray[np.int64]] = {}
-    for readings in _gathered(readings_of(batches, visit.source), visit, _is_full):
-        for found in _visited(readings, visit):
+    for decoded in _gathered(decode_all(batches, task.source), task, _is_full):
+        for found in _find(decoded, task):
             if found.segment not in counts:
                 counts[found.segment] = np.zeros(len(found.live), dtype=np.int64)
             count_numbers(found.places, counts[found.segment])
@@ -132,35 +131,37 @@ def count_places(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator
         yield pa.record_batch(arrays, names=["place", "matches"])
 
 
-def name_places(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
-    """The subscriptions of places that `count_places` told. Holds all places of the partition."""
+def name_places(batches: Iterable[pa.RecordBatch], *, task: MatchTask) -> Iterator[pa.RecordBatch]:
+    """The subscriptions of the places of `count_places`. Holds all places of the partition."""
     present = [batch for batch in batches if batch.num_rows]
     if not present:
         return
-    told = pa.Table.from_batches(present).sort_by("place")
-    places = told.column("place").to_numpy()
+    counted = pa.Table.from_batches(present).sort_by("place")
+    places = counted.column("place").to_numpy()
     first = 0
-    for parts in visit.groups:
+    for parts in task.groups:
         limits = np.arange(first, first + len(parts) + 1) << _PLACE_BITS
         ends = np.searchsorted(places, limits).tolist()
         first += len(parts)
         if ends[0] == ends[-1]:
             continue
-        segments = open_parts(visit.store, parts, visit.keep)
+        segments = open_parts(task.store, parts, task.keep)
         for live, limit, begin, end in zip(segments, limits, ends, ends[1:], strict=False):
             names = live.subscriptions.array.take(pa.array(places[begin:end] - limit))
-            matches = told.column("matches").slice(begin, end - begin).combine_chunks()
+            matches = counted.column("matches").slice(begin, end - begin).combine_chunks()
             yield pa.record_batch([names, matches], names=["subscription", "matches"])
 
 
-def find_problems(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator[pa.RecordBatch]:
-    """The malformed events alone; the index is not opened."""
-    for reading in readings_of(batches, visit.source):
-        yield from _problems([reading], visit, "", None)
+def find_problems(
+    batches: Iterable[pa.RecordBatch], *, task: MatchTask
+) -> Iterator[pa.RecordBatch]:
+    """Only the malformed events; the index is not opened."""
+    for batch in decode_all(batches, task.source):
+        yield from _problems([batch], task, "", None)
 
 
 class _Paced:
-    """Readings of so many events that their matches can be held; `matches` is told from outside."""
+    """Batches small enough to hold their matches; the caller counts those in `matches`."""
 
     def __init__(self, batches: Iterable[pa.RecordBatch], source: Source) -> None:
         self.matches = 0
@@ -168,53 +169,55 @@ class _Paced:
         self._batches = batches
         self._source = source
 
-    def __iter__(self) -> Iterator[Reading]:
-        for batch in batches_of(self._batches, self._source):
+    def __iter__(self) -> Iterator[DecodedBatch]:
+        for batch in event_batches(self._batches, self._source):
             start = 0
             while start < batch.num_rows:
                 piece = batch.slice(start, self._room())
                 start += piece.num_rows
                 self._events += piece.num_rows
-                yield read(piece, self._source)
+                yield decode(piece, self._source)
 
-    def is_full(self, gathered: Sequence[Reading]) -> bool:
+    def is_full(self, gathered: Sequence[DecodedBatch]) -> bool:
         """True if the matches of more events could not be held."""
-        return sum(len(reading.ids) for reading in gathered) >= self._room()
+        return sum(len(batch.ids) for batch in gathered) >= self._room()
 
     def _room(self) -> int:
-        """For how many events there is room, by those before; it grows with what is known."""
+        """How many events to take, by the matches of those before."""
         if not self._events:
             return _LISTED
         each = max(self.matches / self._events, 1)
         return max(1, min(int(_MATCHES / each), 4 * self._events))
 
 
-def _is_full(gathered: Sequence[Reading]) -> bool:
-    return sum(reading.nbytes for reading in gathered) >= _GATHERED
+def _is_full(gathered: Sequence[DecodedBatch]) -> bool:
+    return sum(batch.nbytes for batch in gathered) >= _GATHERED
 
 
 def _gathered(
-    readings: Iterable[Reading], visit: Visit, is_full: Callable[[Sequence[Reading]], bool]
-) -> Iterator[Sequence[Reading]]:
-    """One reading at a time, or many where the groups would be opened for each."""
-    gathered: list[Reading] = []
-    for reading in readings:
-        gathered.append(reading)
-        if len(visit.groups) == 1 or is_full(gathered):
+    decoded: Iterable[DecodedBatch],
+    task: MatchTask,
+    is_full: Callable[[Sequence[DecodedBatch]], bool],
+) -> Iterator[Sequence[DecodedBatch]]:
+    """One batch at a time, or many if there are groups, which must be opened for each."""
+    gathered: list[DecodedBatch] = []
+    for batch in decoded:
+        gathered.append(batch)
+        if len(task.groups) == 1 or is_full(gathered):
             yield gathered
             gathered = []
     if gathered:
         yield gathered
 
 
-def _visited(readings: Sequence[Reading], visit: Visit) -> Iterator[_Found]:
+def _find(decoded: Sequence[DecodedBatch], task: MatchTask) -> Iterator[_Found]:
     first = 0
-    for parts in visit.groups:
-        for segment, live in enumerate(open_parts(visit.store, parts, visit.keep), first):
-            for place, (_, chunk, *_) in enumerate(readings):
+    for parts in task.groups:
+        for segment, live in enumerate(open_parts(task.store, parts, task.keep), first):
+            for batch, (_, chunk, *_) in enumerate(decoded):
                 for rows, places, _ in find_matches(live, chunk, 0):
                     if len(places):
-                        yield _Found(place, segment, live, rows, places)
+                        yield _Found(batch, segment, live, rows, places)
         first += len(parts)
 
 
@@ -222,7 +225,7 @@ _LIST: Final = pa.list_(pa.string())
 
 
 def _lists(rows: int, matches: Sequence[tuple[NDArray[np.int64], pa.Array]]) -> pa.Array:
-    """For each row the list of its matches, from several columns of both."""
+    """For each row the list of its matches, from pairs of row and subscription columns."""
     if not matches:
         return pa.array([[]] * rows, _LIST)
     events = np.concatenate([each for each, _ in matches])
@@ -236,16 +239,16 @@ def _lists(rows: int, matches: Sequence[tuple[NDArray[np.int64], pa.Array]]) -> 
 
 
 def _problems(
-    readings: Sequence[Reading], visit: Visit, name: str, kind: pa.DataType | None
+    decoded: Sequence[DecodedBatch], task: MatchTask, name: str, kind: pa.DataType | None
 ) -> Iterator[pa.RecordBatch]:
-    """The malformed events; `name` is the column of matches, where there is one."""
-    if not visit.with_problems:
+    """The malformed events; `name` and `kind` are those of the column of matches, if any."""
+    if not task.with_problems:
         return
-    for ids, _, problems, texts, _ in readings:
+    for ids, _, problems, texts, _ in decoded:
         if problems:
             rows = pa.array(problems)
             nothing = pa.nulls(len(rows), pa.string())
-            columns = {visit.id_name: ids.take(rows)}
+            columns = {task.id_name: ids.take(rows)}
             if kind is not None:
                 columns[name] = pa.nulls(len(rows), kind)
             columns["event"] = nothing if texts is None else readable(texts.take(rows))
@@ -253,8 +256,8 @@ def _problems(
             yield pa.RecordBatch.from_pydict(columns)
 
 
-def _batch(visit: Visit, ids: pa.Array, name: str, matches: pa.Array) -> pa.RecordBatch:
-    columns = {visit.id_name: ids, name: matches}
-    if visit.with_problems:
+def _batch(task: MatchTask, ids: pa.Array, name: str, matches: pa.Array) -> pa.RecordBatch:
+    columns = {task.id_name: ids, name: matches}
+    if task.with_problems:
         columns |= dict.fromkeys(("event", "error"), pa.nulls(len(ids), pa.string()))
     return pa.RecordBatch.from_pydict(columns)

@@ -32,7 +32,7 @@ from boolcast.pipeline.events.column_selection import select_columns
 from boolcast.pipeline.events.parquet_reading import Events, frame_of
 from boolcast.pipeline.matching.match_task import (
     Form,
-    Visit,
+    MatchTask,
     count_places,
     find_problems,
     match_lists,
@@ -49,9 +49,9 @@ COUNTS: Final = StructType(
     [StructField("subscription", StringType()), StructField("matches", LongType())]
 )
 
-Task = Callable[..., Iterator[pa.RecordBatch]]
+TaskFunction = Callable[..., Iterator[pa.RecordBatch]]
 
-FORMS: Final[dict[str, tuple[Task, StructField]]] = {
+FORMS: Final[dict[str, tuple[TaskFunction, StructField]]] = {
     "rows": (match_rows, StructField("subscription", StringType())),
     "lists": (match_lists, StructField("subscriptions", ArrayType(StringType()))),
 }
@@ -84,12 +84,12 @@ def match(  # noqa: PLR0913 - options, all by name
     a time, and at least one segment. Raises UsageError, and StoreError if there is no such index,
     or files of it are missing or truncated.
     """
-    task, column = form_of(form)
-    frame, visit = plan_match(
+    run, column = form_of(form)
+    frame, task = plan_match(
         events, store, event_id=event_id, version=version, json=json, schema=schema, memory=memory
     )
     output = StructType([id_field(events, event_id, {column.name}), column])
-    return frame.mapInArrow(partial(task, visit=visit), output)
+    return frame.mapInArrow(partial(run, task=task), output)
 
 
 def match_rejects(
@@ -105,12 +105,12 @@ def match_rejects(
 
     Columns: the event's id, `event` (the JSON text, null where events are columns), `error`.
     """
-    frame, visit = plan_match(
+    frame, task = plan_match(
         events, store, event_id=event_id, version=version, json=json, schema=schema, memory=MEMORY
     )
     output = StructType([id_field(events, event_id, {"event", "error"}), *_PROBLEM])
-    visit = visit._replace(with_problems=True)
-    return frame.mapInArrow(partial(find_problems, visit=visit), output)
+    task = task._replace(with_problems=True)
+    return frame.mapInArrow(partial(find_problems, task=task), output)
 
 
 def match_with_rejects(  # noqa: PLR0913 - as `match`
@@ -128,13 +128,13 @@ def match_with_rejects(  # noqa: PLR0913 - as `match`
 
     If `error` is null the row is a match, otherwise a malformed event.
     """
-    task, column = form_of(form)
-    frame, visit = plan_match(
+    run, column = form_of(form)
+    frame, task = plan_match(
         events, store, event_id=event_id, version=version, json=json, schema=schema, memory=memory
     )
     taken = {column.name, "event", "error"}
     output = StructType([id_field(events, event_id, taken), column, *_PROBLEM])
-    return frame.mapInArrow(partial(task, visit=visit._replace(with_problems=True)), output)
+    return frame.mapInArrow(partial(run, task=task._replace(with_problems=True)), output)
 
 
 def count_matches(
@@ -151,18 +151,18 @@ def count_matches(
     The workers count the matches where they find them, which is far cheaper than to move and
     group them.
     """
-    frame, visit = plan_match(
+    frame, task = plan_match(
         events, store, event_id=None, version=version, json=json, schema=schema, memory=memory
     )
-    places = frame.mapInArrow(partial(count_places, visit=visit), "place long, matches long")
+    places = frame.mapInArrow(partial(count_places, task=task), "place long, matches long")
     summed = places.groupBy("place").agg(F.sum("matches").alias("matches"))
-    return summed.mapInArrow(partial(name_places, visit=visit), COUNTS)
+    return summed.mapInArrow(partial(name_places, task=task), COUNTS)
 
 
 _PROBLEM: Final = (StructField("event", StringType()), StructField("error", StringType()))
 
 
-def form_of(form: Form) -> tuple[Task, StructField]:
+def form_of(form: Form) -> tuple[TaskFunction, StructField]:
     """The entry of `FORMS`. Raises UsageError if there is none."""
     if form not in FORMS:
         raise UsageError(f"the form must be one of {', '.join(map(repr, FORMS))}, not {form!r}")
@@ -204,11 +204,11 @@ def plan_match(
     json: str | None,
     schema: Schema | None,
     memory: int,
-) -> tuple[DataFrame, Visit]:
+) -> tuple[DataFrame, MatchTask]:
     """The columns that are sent to Python, the event's id first, and the work of the tasks."""
     index = pin_index(location, version, memory)
     frame, source = select_columns(events, event_id, index.attributes, json, schema)
-    return frame, Visit(index.store, index.groups, source, event_id or "id")
+    return frame, MatchTask(index.store, index.groups, source, event_id or "id")
 
 
 def _check_files(store: Store, index: Index) -> None:

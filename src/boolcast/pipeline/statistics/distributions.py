@@ -21,7 +21,7 @@ from boolcast.model.schemas import Schema
 from boolcast.model.sort_keys import sort_key, value_of_key
 from boolcast.model.values import EventValue, Kind, Opaque, kind_of
 from boolcast.pipeline.events.column_selection import attribute_names, select_columns
-from boolcast.pipeline.events.decoded_batches import Reading, readings_of
+from boolcast.pipeline.events.decoded_batches import DecodedBatch, decode_all
 from boolcast.pipeline.events.parquet_reading import Events, frame_of
 
 COUNTS: Final = "attribute string, kind string, key binary, events long"
@@ -62,8 +62,8 @@ def count_values(
 
     def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         counts: Counts = Counter()
-        for reading in readings_of(batches, source):
-            yield from _add(counts, reading)
+        for decoded in decode_all(batches, source):
+            yield from _add(counts, decoded)
             if len(counts) > _HELD:
                 yield _batch(counts)
                 counts.clear()
@@ -73,11 +73,11 @@ def count_values(
     return counted.groupBy("attribute", "kind", "key").agg(F.sum("events").alias("events"))
 
 
-def _add(counts: Counts, reading: Reading) -> Iterator[pa.RecordBatch]:
+def _add(counts: Counts, decoded: DecodedBatch) -> Iterator[pa.RecordBatch]:
     """Count some events; the counts of string columns are given, not added."""
-    chunk = reading.chunk
+    chunk = decoded.chunk
     counts[None, EVENTS, None] += len(chunk.numbers)
-    counts[None, MALFORMED, None] += len(reading.problems)
+    counts[None, MALFORMED, None] += len(decoded.problems)
     if isinstance(chunk.source, list):
         for event in chunk.source:
             for attribute, value in event.items():

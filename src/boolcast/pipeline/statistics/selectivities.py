@@ -18,7 +18,7 @@ from boolcast.matching.store.snapshots import read_manifest
 from boolcast.matching.store.store import Store
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.events.column_selection import select_columns
-from boolcast.pipeline.events.decoded_batches import readings_of
+from boolcast.pipeline.events.decoded_batches import decode_all
 from boolcast.pipeline.events.parquet_reading import Events
 from boolcast.pipeline.matching.workers import open_parts
 
@@ -43,9 +43,9 @@ def count_predicates(
     def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         segments = open_parts(store, parts, 1)
         tallies = [Tally(segment) for segment in segments]
-        for reading in readings_of(batches, source):
+        for decoded in decode_all(batches, source):
             for tally in tallies:
-                tally.add(reading.chunk)
+                tally.add(decoded.chunk)
         for segment, tally in zip(segments, tallies, strict=True):
             # By id, which is the predicate: predicates that are equal as filters share a slot.
             matches = tally.matches()[segment.slots_of(np.arange(len(segment)))]

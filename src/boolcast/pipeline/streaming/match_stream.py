@@ -204,7 +204,7 @@ class _Job:
         version = self._versions.pin(self._ledger, batch)
         plan = self._settings.plan(self._source.of_batch(events), version)
         delivery = Delivery(
-            visit=plan.visit,
+            task=plan.task,
             files=plan.files,
             form=self._settings.form,
             output=self._ledger.store,

@@ -19,7 +19,7 @@ from boolcast.pipeline.events.column_selection import SelectedColumns, content_o
 from boolcast.pipeline.events.decoded_batches import Source
 from boolcast.pipeline.events.file_events import FileEvents
 from boolcast.pipeline.events.parquet_streaming import ParquetStream
-from boolcast.pipeline.matching.match_task import Form, Visit
+from boolcast.pipeline.matching.match_task import Form, MatchTask
 from boolcast.pipeline.matching.matches import FORMS, form_of, id_of_type, pin_index
 from boolcast.pipeline.spark.exact_columns import type_of
 from boolcast.pipeline.streaming.ledger import Identity, Ledger, Reader, checkpoint_name
@@ -38,7 +38,7 @@ class BatchPlan(NamedTuple):
     """
 
     frame: DataFrame
-    visit: Visit
+    task: MatchTask
     files: FileEvents | None
 
 
@@ -64,8 +64,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             selected = select_columns(
                 events, self.event_id, index.attributes, self.json, self.schema
             )
-        visit = Visit(index.store, index.groups, selected.source, self.event_id)
-        return BatchPlan(selected.frame, visit, files)
+        task = MatchTask(index.store, index.groups, selected.source, self.event_id)
+        return BatchPlan(selected.frame, task, files)
 
 
 class StreamSource(NamedTuple):
