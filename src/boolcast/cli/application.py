@@ -1,20 +1,35 @@
 """The commands, put together."""
 
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from boolcast.cli.backtest import backtest
 from boolcast.cli.check import check
 from boolcast.cli.explain import explain
 from boolcast.cli.index import index
 from boolcast.cli.match import match
-from boolcast.cli.output.writing import write
+from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.writing import write, write_error
 from boolcast.cli.simulate import simulate
 from boolcast.cli.stream import stream
 
+
+class InterruptibleGroup(TyperGroup):
+    """Ends every command the same way on Ctrl-C: one line, exit code 130, no traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            write_error("interrupted")
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
+
+
 application = typer.Typer(
+    cls=InterruptibleGroup,
     no_args_is_help=True,
     add_completion=False,
     # Plain help and errors: rich would take longer to import than all the rest.
@@ -71,9 +86,10 @@ def boolcast(
 
     \b
     Exit codes of all commands:
-      0  fine
-      1  the answer is no, or not all is well: findings, refused, lines left out
-      2  the input or the usage is wrong
+      0    fine
+      1    no, or not everything went well: findings, a refused event, bad lines
+      2    the input or the usage is wrong
+      130  interrupted by Ctrl-C; `stream` finishes its batch instead and exits with 0
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
 
 

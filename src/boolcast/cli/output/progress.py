@@ -58,6 +58,18 @@ class Progress:
 
 
 @contextmanager
+def working(title: str, *, enough: bool) -> Iterator[None]:
+    """A spinner, if standard error is a terminal and there is `enough` work to take a second."""
+    if not enough or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console  # noqa: PLC0415 - 0.1 s, and most runs need no spinner
+
+    with Console(stderr=True).status(title):
+        yield
+
+
+@contextmanager
 def steps(count: int) -> Iterator[Callable[[str], None]]:
     """A bar for so many steps, if standard error is a terminal: tell it each before it begins."""
     if not sys.stderr.isatty():
