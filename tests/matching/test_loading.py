@@ -15,11 +15,11 @@ from boolcast.errors import FilterError, SubscriptionIdError, UsageError
 from boolcast.filters.expressions import AttributeComparison
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
-from boolcast.matching.inputs.encoding import encode_event
+from boolcast.matching.inputs.encoding import SingleEvent
 from boolcast.matching.matcher import Matcher
 from boolcast.matching.segment import bulk_load
 from boolcast.matching.segment.bulk_load import Loader
-from boolcast.matching.segment.kernel_runner import search
+from boolcast.matching.segment.kernel_runner import find_matches
 from boolcast.matching.segment.literal_templates import split
 from boolcast.matching.segment.strings import StringColumn
 from boolcast.matching.segment.subscription_rows import rows_of
@@ -231,11 +231,10 @@ def test_holders_of_one_filter_however_little_room_there_is(rows):
     matcher.remove("s2")
     matcher.remove("s7")
     ((live,), _, _, version) = matcher._state
-    event = Event({"x": 1, "y": 1})
-    encoded = encode_event(event, live.spaces, live.segment)
+    event = SingleEvent(Event({"x": 1, "y": 1}))
     found = [
         live.subscriptions[place]
-        for hits in search(live, encoded, version, rows=rows)
+        for hits in find_matches(live, event, version, rows=rows)
         for place in hits.places.tolist()
     ]
     assert sorted(found) == sorted(f"s{n}" for n in range(12) if n not in (2, 7))

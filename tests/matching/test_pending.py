@@ -3,7 +3,7 @@
 import pytest
 
 from boolcast.errors import UnknownSubscriptionError
-from boolcast.matching.id_table import Sequences
+from boolcast.matching.id_table import IdTable
 from boolcast.matching.matcher import Matcher
 
 
@@ -29,7 +29,7 @@ def test_what_is_removed_is_no_longer_known():
 
 
 def test_ids_of_every_part_are_found():
-    known = Sequences()
+    known = IdTable()
     known.update((f"s{number}", number) for number in range(2_000))
     known["s7"] = 9_000
     assert all(f"s{number}" in known for number in range(2_000))

@@ -1,7 +1,6 @@
 """Conjunctions of predicates: the fast path of the proofs."""
 
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 from boolcast.algebra.budget import Budget
 from boolcast.algebra.domains import ALL_EVENTS
@@ -15,9 +14,10 @@ def leaves(node: Filter) -> tuple[Leaf, ...] | None:
     """The predicates of a conjunction, or None if the filter is not one as it stands."""
     if isinstance(node, Predicate):
         return (node,)
-    if isinstance(node, And) and all(isinstance(child, Predicate) for child in node.children):
-        return cast("tuple[Leaf, ...]", node.children)
-    return None
+    if not isinstance(node, And):
+        return None
+    found = tuple(child for child in node.children if isinstance(child, Predicate))
+    return found if len(found) == len(node.children) else None
 
 
 def is_simple(accepting: Sequence[Filter], refusing: Sequence[Filter]) -> bool:

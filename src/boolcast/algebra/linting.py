@@ -11,6 +11,7 @@ from boolcast.filters.expressions import (
     And,
     Comparison,
     Filter,
+    FilterLike,
     In,
     IsNull,
     Not,
@@ -19,6 +20,7 @@ from boolcast.filters.expressions import (
     conjunction,
 )
 from boolcast.filters.negation import to_nnf
+from boolcast.filters.parsing import as_filter
 from boolcast.model.events import Event
 from boolcast.model.schemas import Schema
 
@@ -40,14 +42,15 @@ class Lint(msgspec.Struct, frozen=True):
     exhausted: bool = False
 
 
-def lint(filter: Filter, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET) -> Lint:
+def lint(
+    filter: FilterLike, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET
+) -> Lint:
     """Look for what the author of the filter hardly meant.
 
-    >>> from boolcast.filters.parsing import parse
-    >>> [finding.message for finding in lint(parse("price < 25 and price < 30")).findings]
+    >>> [finding.message for finding in lint("price < 25 and price < 30").findings]
     ['`price < 30` makes no difference and can be left out']
     """
-    return _Linter(schema, budget).run(filter)
+    return _Linter(schema, budget).run(as_filter(filter))
 
 
 class _Linter(Prover):

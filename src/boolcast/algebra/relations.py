@@ -14,14 +14,15 @@ from boolcast.algebra.domains import ALL_EVENTS, World, worlds
 from boolcast.algebra.formulas import accepted, both, refused
 from boolcast.algebra.satisfaction import State, event_of, solutions
 from boolcast.algebra.verdict import Verdict
-from boolcast.filters.expressions import Filter
+from boolcast.filters.expressions import Filter, FilterLike
+from boolcast.filters.parsing import as_filter
 from boolcast.model.events import Event
 from boolcast.model.schemas import Schema
 
 
 def covers(
-    general: Filter,
-    specific: Filter,
+    general: FilterLike,
+    specific: FilterLike,
     *,
     schema: Schema | None = None,
     budget: int = DEFAULT_BUDGET,
@@ -31,32 +32,38 @@ def covers(
     Exact within the budget, residual predicates aside; past it the answer is no, which costs
     traffic and never a delivery. The witness of a no is an event that only `specific` accepts.
 
-    >>> from boolcast.filters.parsing import parse
-    >>> covers(parse("price < 20"), parse("price < 25")).witness
+    >>> covers("price < 20", "price < 25").witness
     {'price': 20}
     """
-    search = Search([specific], [general], schema, budget)
+    search = Search([as_filter(specific)], [as_filter(general)], schema, budget)
     return Verdict(not search.may_exist, search.witness, search.exhausted)
 
 
 def overlaps(
-    left: Filter, right: Filter, *, schema: Schema | None = None, budget: int = DEFAULT_BUDGET
+    left: FilterLike,
+    right: FilterLike,
+    *,
+    schema: Schema | None = None,
+    budget: int = DEFAULT_BUDGET,
 ) -> Verdict:
     """False only if no event is accepted by both filters.
 
     Exact within the budget, residual predicates aside; past it the answer is yes. The witness
     of a yes is an event that both accept.
 
-    >>> from boolcast.filters.parsing import parse
-    >>> overlaps(parse("price > 20"), parse("price < 25 and title = 'Emma'")).witness
+    >>> overlaps("price > 20", "price < 25 and title = 'Emma'").witness
     {'price': 21, 'title': 'Emma'}
     """
-    search = Search([left, right], [], schema, budget)
+    search = Search([as_filter(left), as_filter(right)], [], schema, budget)
     return Verdict(search.may_exist, search.witness, search.exhausted)
 
 
 def disjoint(
-    left: Filter, right: Filter, *, schema: Schema | None = None, budget: int = DEFAULT_BUDGET
+    left: FilterLike,
+    right: FilterLike,
+    *,
+    schema: Schema | None = None,
+    budget: int = DEFAULT_BUDGET,
 ) -> Verdict:
     """True only if no event is accepted by both filters; the witness of a no is such an event."""
     overlap = overlaps(left, right, schema=schema, budget=budget)
@@ -64,9 +71,14 @@ def disjoint(
 
 
 def equivalent(
-    left: Filter, right: Filter, *, schema: Schema | None = None, budget: int = DEFAULT_BUDGET
+    left: FilterLike,
+    right: FilterLike,
+    *,
+    schema: Schema | None = None,
+    budget: int = DEFAULT_BUDGET,
 ) -> Verdict:
     """True only if both filters accept the same events; the witness of a no tells them apart."""
+    left, right = as_filter(left), as_filter(right)
     if left == right:
         return Verdict(True)
     there = covers(left, right, schema=schema, budget=budget)
@@ -81,12 +93,13 @@ def equivalent(
 Relation = Literal["equal", "covers", "covered", "intersects", "disjoint"]
 
 
-def relate(left: Filter, right: Filter, *, schema: Schema | None = None) -> Relation:
+def relate(left: FilterLike, right: FilterLike, *, schema: Schema | None = None) -> Relation:
     """How the events of two filters lie to each other (P5-B2), within the default budget.
 
     `intersects` excludes covering: both have events of their own and some in common. Past the
     budget, and where residuals leave it open, it is the answer as well.
     """
+    left, right = as_filter(left), as_filter(right)
     left_covers = covers(left, right, schema=schema).holds
     right_covers = covers(right, left, schema=schema).holds
     if left_covers and right_covers:

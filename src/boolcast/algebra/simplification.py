@@ -8,8 +8,6 @@ subtrees are tried before single leaves, later ones before earlier ones, until n
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-
 from boolcast.algebra.budget import DEFAULT_BUDGET
 from boolcast.algebra.relations import Prover
 from boolcast.filters.expressions import (
@@ -18,12 +16,15 @@ from boolcast.filters.expressions import (
     And,
     Constant,
     Filter,
+    FilterLike,
     Or,
     Predicate,
+    RewrittenFilter,
     conjunction,
     disjunction,
 )
 from boolcast.filters.negation import to_nnf, without_constants
+from boolcast.filters.parsing import as_filter
 from boolcast.model.schemas import Schema
 
 SIMPLIFY_BUDGET: Final = 10 * DEFAULT_BUDGET
@@ -32,33 +33,28 @@ SIMPLIFY_BUDGET: Final = 10 * DEFAULT_BUDGET
 _Path = tuple[int, ...]
 
 
-class Simplified(msgspec.Struct, frozen=True):
+class Simplified(RewrittenFilter, frozen=True):
     """The simpler filter, in negation normal form, and the parts that were removed from it.
 
     `exhausted` says that the budget ran out, so that some leaf might still be removable.
     """
 
-    filter: Filter
     removed: tuple[Filter, ...] = ()
     exhausted: bool = False
 
-    def __str__(self) -> str:
-        return str(self.filter)
-
 
 def simplify(
-    filter: Filter, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET
+    filter: FilterLike, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET
 ) -> Simplified:
     """Remove what is redundant; the result accepts exactly the same events (of the schema).
 
     Residual predicates are free variables here: one is removed only where it cannot matter
     whatever it says.
 
-    >>> from boolcast.filters.parsing import parse
-    >>> str(simplify(parse("price < 25 and (price < 30 or title = 'Emma')")))
+    >>> str(simplify("price < 25 and (price < 30 or title = 'Emma')"))
     'price < 25'
     """
-    return _Simplifier(schema, budget).run(without_constants(to_nnf(filter)))
+    return _Simplifier(schema, budget).run(without_constants(to_nnf(as_filter(filter))))
 
 
 class _Simplifier(Prover):

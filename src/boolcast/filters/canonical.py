@@ -23,6 +23,7 @@ from boolcast.filters.expressions import (
     Matches,
     Operator,
     Or,
+    Predicate,
     StringTest,
     conjunction,
     disjunction,
@@ -56,7 +57,8 @@ def canonical_node(node: Filter) -> Filter:
         case Constant():
             return node
         case _:
-            return canonical_predicate(node)  # type: ignore[arg-type]
+            assert isinstance(node, Predicate)
+            return canonical_predicate(node)
 
 
 def _distinct(kind: type[And] | type[Or], children: tuple[Filter, ...]) -> dict[Filter, None]:

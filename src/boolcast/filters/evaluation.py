@@ -7,7 +7,7 @@ outcome that is wanted of them, and an unknown predicate gives neither.
 """
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final, assert_never
 
 from boolcast.filters.expressions import (
@@ -42,7 +42,7 @@ COMPARE: Final[dict[Operator, Callable[[Any, Any], bool]]] = {
 }
 
 
-def accepts(node: Filter, event: Mapping[str, object]) -> bool:
+def accepts(node: Filter, event: object) -> bool:
     """True if the filter is true on the event, which is converted first."""
     return evaluate(node, Event.from_python(event), True)
 

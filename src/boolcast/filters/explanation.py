@@ -5,13 +5,14 @@ AND and of a false OR, and each true part of an OR or false part of an AND, sinc
 these is enough.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
 
 from boolcast.filters.evaluation import evaluate
-from boolcast.filters.expressions import And, Filter, Not, Or, Predicate
+from boolcast.filters.expressions import And, Filter, FilterLike, Not, Or, Predicate
+from boolcast.filters.parsing import as_filter
 from boolcast.filters.printing import escaped, name_text, to_text, value_text
 from boolcast.model.events import Event
 from boolcast.model.values import EventValue, Opaque, kind_of
@@ -55,17 +56,16 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join([head, *_lines(self, "", "")])
 
 
-def explain(filter: Filter, event: Mapping[str, object]) -> Explanation:
+def explain(filter: FilterLike, event: object) -> Explanation:
     """Tell which predicates of the filter decided about the event, with the actual values.
 
-    >>> from boolcast.filters.parsing import parse
-    >>> print(explain(parse("price < 25 and ending < 24"), {"price": 21.0}))
+    >>> print(explain("price < 25 and ending < 24", {"price": 21.0}))
     refused
     ? and
     ├─ ✓ price < 25: price is 21.0
     └─ ? ending < 24: ending is missing  ← decides
     """
-    return _explain(filter, Event.from_python(event), wanted=True, decides=True)
+    return _explain(as_filter(filter), Event.from_python(event), wanted=True, decides=True)
 
 
 def _explain(node: Filter, event: Event, *, wanted: bool, decides: bool) -> Explanation:

@@ -8,13 +8,15 @@ built; nothing else is changed, so that a filter prints as it was written.
 its own and not the Boolean negation: both are false where the attribute is missing (P1-A5).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal, cast, get_args
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec.structs import force_setattr
 
+from boolcast.errors import FilterTruthError
 from boolcast.filters.patterns import LikePattern
+from boolcast.filters.regexes import compile_regex
 from boolcast.model.values import Value, is_well_formed, kind_of, written
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
@@ -27,15 +29,16 @@ _STRING_FUNCTIONS: Final = frozenset(get_args(StringFunction))
 class Expression(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A Boolean filter. Make one with `boolcast.parse`, combine with `&`, `|` and `~`."""
 
-    def accepts(self, event: Mapping[str, object]) -> bool:
+    def accepts(self, event: object) -> bool:
         """True if the event satisfies the filter, by the reference semantics.
 
-        The event may be any mapping; its values are converted as the documentation's table
-        of conversions says. Raises EventError if it is malformed.
+        The event may be a mapping, a dataclass, a msgspec Struct, a pydantic model or a named
+        tuple; its values are converted as the documentation's table of conversions says.
+        Raises EventError for anything else, and if a member is malformed.
         """
-        return evaluation.accepts(cast("Filter", self), event)
+        return _functions().accepts(_closed(self), event)
 
-    def predicates(self) -> Iterator["Predicate"]:
+    def predicates(self) -> Iterator["Leaf"]:
         """The leaves that are predicates, from left to right, as often as they occur."""
         return iter(())
 
@@ -43,21 +46,58 @@ class Expression(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The attributes that the filter looks at."""
         return frozenset(name for leaf in self.predicates() for name in leaf.names())
 
-    def __and__(self, other: "Filter") -> "Filter":
-        if not isinstance(other, Filter):
-            return NotImplemented
-        return And(cast("tuple[Filter, ...]", (self, other)))
+    def __and__(self, other: "FilterLike") -> "Filter":
+        return And((_closed(self), _functions().as_filter(other)))
 
-    def __or__(self, other: "Filter") -> "Filter":
-        if not isinstance(other, Filter):
-            return NotImplemented
-        return Or(cast("tuple[Filter, ...]", (self, other)))
+    def __rand__(self, other: "FilterLike") -> "Filter":
+        return And((_functions().as_filter(other), _closed(self)))
+
+    def __or__(self, other: "FilterLike") -> "Filter":
+        return Or((_closed(self), _functions().as_filter(other)))
+
+    def __ror__(self, other: "FilterLike") -> "Filter":
+        return Or((_functions().as_filter(other), _closed(self)))
 
     def __invert__(self) -> "Filter":
-        return Not(cast("Filter", self))
+        return Not(_closed(self))
+
+    def __bool__(self) -> bool:
+        raise FilterTruthError
 
     def __str__(self) -> str:
-        return printing.to_text(cast("Filter", self))
+        return _functions().to_text(_closed(self))
+
+
+class Functions(NamedTuple):
+    """The functions over whole filters that the methods of a filter call."""
+
+    accepts: Callable[["Filter", object], bool]
+    to_text: Callable[["Filter"], str]
+    as_filter: Callable[["FilterLike"], "Filter"]
+
+
+_connected: list[Functions] = []
+
+
+def connect(functions: Functions) -> None:
+    """Give the methods of filters their functions, once.
+
+    Those take filters apart, so their modules import this one; `boolcast.filters` connects
+    them when it is imported, which is before any of its modules.
+    """
+    _connected[:] = [functions]
+
+
+def _functions() -> Functions:
+    return _connected[0]
+
+
+def _closed(node: Expression) -> Any:
+    """The node as one of the closed union `Filter`, and a predicate as one of `Leaf`.
+
+    Every class that objects are made of is a member, which a base class cannot know.
+    """
+    return node
 
 
 class Junction(Expression, frozen=True):
@@ -79,7 +119,7 @@ class Junction(Expression, frozen=True):
             flat.extend(child.children if isinstance(child, kind) else (child,))
         force_setattr(self, "children", tuple(flat))
 
-    def predicates(self) -> Iterator["Predicate"]:
+    def predicates(self) -> Iterator["Leaf"]:
         for child in self.children:
             yield from child.predicates()
 
@@ -97,7 +137,7 @@ class Not(Expression, frozen=True, tag="not"):
 
     child: "Filter"
 
-    def predicates(self) -> Iterator["Predicate"]:
+    def predicates(self) -> Iterator["Leaf"]:
         return self.child.predicates()
 
 
@@ -112,8 +152,8 @@ class Predicate(Expression, frozen=True):
 
     attribute: str
 
-    def predicates(self) -> Iterator["Predicate"]:
-        yield self
+    def predicates(self) -> Iterator["Leaf"]:
+        yield _closed(self)
 
     def names(self) -> tuple[str, ...]:
         """The attributes that it looks at."""
@@ -244,7 +284,7 @@ class Matches(Predicate, frozen=True, tag="matches"):
     def __post_init__(self) -> None:
         _check_name(self.attribute)
         written(self.pattern)
-        regexes.compile_regex(self.pattern)
+        compile_regex(self.pattern)
 
 
 class AttributeComparison(Predicate, frozen=True, tag="attributes"):
@@ -271,6 +311,22 @@ Residual = Matches | AttributeComparison
 
 Filter = And | Or | Not | Constant | Leaf
 """Every filter there is: take one apart with `match` and close with `assert_never`."""
+
+
+class RewrittenFilter(msgspec.Struct, frozen=True):
+    """The result of rewriting a filter; wherever a filter is asked for, it may be given too."""
+
+    filter: Filter
+
+    def __bool__(self) -> bool:
+        raise FilterTruthError
+
+    def __str__(self) -> str:
+        return str(self.filter)
+
+
+FilterLike = str | Filter | RewrittenFilter
+"""What a caller may give for a filter: its text, the filter, or the result of `simplify`."""
 
 TRUE: Final = Constant(True)
 FALSE: Final = Constant(False)
@@ -311,7 +367,3 @@ def _check_one_kind(values: tuple[Value, ...]) -> None:
 
 def _same(left: Value, right: Value) -> bool:
     return left == right and kind_of(left) is kind_of(right)
-
-
-# At the end: these modules take the classes above apart.
-from boolcast.filters import evaluation, printing, regexes  # noqa: E402

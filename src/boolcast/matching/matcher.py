@@ -1,17 +1,17 @@
 """The match engine that users get: segments, a few pending additions, and tombstones.
 
-New subscriptions wait in a short list, which every match looks through; when it is long
-enough, or has cost enough, it becomes a segment. Small segments are merged into larger ones
-in the background. Removing marks a place as empty from a version on; a merge drops it.
+New subscriptions wait in a short list, which every match scans. When the list is long enough,
+or has cost enough, it becomes a segment. A background thread merges small segments into larger
+ones. Removing a subscription marks it as dead from a version on; a merge drops it.
 
-A match works on the state that it finds when it begins: a tuple of segments, the pending
-list and a version, all immutable or only ever changed for later versions. So it needs no
-lock; those who change something take turns.
+A match works on the state that it finds when it begins: a tuple of segments, the pending list
+and a version. A state never changes, except for what concerns later versions, so a match needs
+no lock. Changes take turns.
 """
 
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -20,25 +20,27 @@ from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.evaluation import evaluate
 from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import DEEPEST, DEFAULT_LIMITS, Limits
-from boolcast.filters.parsing import parse
+from boolcast.filters.parsing import FilterLike, as_filter
 from boolcast.filters.size_check import check_limits
-from boolcast.matching.id_table import Sequences
-from boolcast.matching.inputs.chunks import chunks
-from boolcast.matching.inputs.encoding import encode_event
+from boolcast.matching.id_table import IdTable
+from boolcast.matching.inputs.attribute_watch import AttributeWatch
+from boolcast.matching.inputs.chunks import Chunk, chunks
+from boolcast.matching.inputs.encoding import SingleEvent
 from boolcast.matching.inputs.event_rows import check_events
 from boolcast.matching.inputs.event_sample import EventSample
 from boolcast.matching.inputs.protocol import MATCHES, Events
-from boolcast.matching.segment import merging
+from boolcast.matching.segment import kernel_runner, merging
 from boolcast.matching.segment.bulk_load import REJECTS, Loader
-from boolcast.matching.segment.kernel_runner import search, settled
+from boolcast.matching.segment.kernel_runner import find_matches
 from boolcast.matching.segment.live_segment import ALIVE, Entry, LiveSegment
 from boolcast.matching.segment.subscription_rows import Subscriptions, rows_of
-from boolcast.matching.stats import Stats
-from boolcast.matching.stats import expensive as find_expensive
+from boolcast.matching.state import State
+from boolcast.matching.stats import Stats, find_expensive, find_unseen
 from boolcast.matching.store.catalog import catalog_of, live_segments
 from boolcast.matching.store.segment_codec import to_stored
 from boolcast.matching.store.snapshots import load, publish
 from boolcast.matching.store.store import Place, store_at
+from boolcast.matching.values import array_operations, constants
 from boolcast.matching.values.selectivity import Selectivity
 from boolcast.model.events import Event
 from boolcast.model.identifiers import check_subscription_id
@@ -48,31 +50,15 @@ PENDING_LIMIT: Final = 1_024
 """How many additions wait at most."""
 
 _PENDING_PATIENCE: Final = 8_192
-"""After so many looks at pending subscriptions they are worth a segment."""
-
-
-class _State(NamedTuple):
-    """What a match works on. Of `pending` only the first `waiting` belong to it.
-
-    Later additions join the same list, which is never changed otherwise: to copy it for each
-    of them would take as long as to index it.
-    """
-
-    segments: tuple[LiveSegment, ...]
-    pending: list[Entry]
-    waiting: int
-    version: int
-
-    def additions(self) -> list[Entry]:
-        """The additions that wait."""
-        return self.pending[: self.waiting]
+"""How often pending filters are evaluated before they become a segment."""
 
 
 class Matcher:
     """Subscriptions, and a fast answer to which of them accept an event.
 
-    `statistics` of history help to choose what to index; without them the matcher learns
-    from the events that it sees. Safe to use from several threads.
+    `statistics` of past events help to choose what to index; without them the matcher learns
+    from the events that it sees. Safe to use from several threads. `copy.copy` gives an
+    independent matcher that shares the index.
 
     >>> matcher = Matcher()
     >>> matcher.add("cheap", "price < 25")
@@ -90,12 +76,14 @@ class Matcher:
         self._given = None if statistics is None else Selectivity.from_statistics(statistics)
         self._lock = threading.RLock()
         self._merging = threading.Lock()
-        self._state = _State((), [], 0, 0)
+        self._state = State((), [], 0, 0)
         self._count = 0
-        self._known: Sequences | None = None
+        self._known: IdTable | None = None
         self._next_sequence = 0
         self._looks = 0
         self._sample = EventSample()
+        self._watch = AttributeWatch()
+        self._watched = -1
         self._seen = 0
         self._candidates = 0
         self._matches = 0
@@ -103,21 +91,87 @@ class Matcher:
     def __len__(self) -> int:
         return self._count
 
+    def __repr__(self) -> str:
+        return f"<Matcher: {self._count:,} subscriptions>"
+
     def __contains__(self, subscription: object) -> bool:
+        return isinstance(subscription, str) and subscription in self._ids()
+
+    def __getitem__(self, subscription: str) -> Filter:
+        """The filter of a subscription, perhaps in the spelling of an equal one.
+
+        Raises UnknownSubscriptionError.
+        """
+        check_subscription_id(subscription)
+        with self._lock:
+            sequence = self._sequences().get(subscription)
+            state = self._state
+        if sequence is None:
+            raise UnknownSubscriptionError(subscription)
+        return state.filter_of(sequence)
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids at the time of the call, whatever changes meanwhile."""
+        return self._state.ids()
+
+    def items(self) -> Iterator[tuple[str, Filter]]:
+        """Ids and filters at the time of the call, each filter as `matcher[id]` gives it."""
+        return self._state.items()
+
+    def __copy__(self) -> "Matcher":
+        """An independent matcher of the same subscriptions; segments share their index."""
+        other = Matcher(limits=self._limits)
+        other._given = self._given
+        with self._lock:
+            segments, pending, waiting, version = self._state
+            copies = tuple(each.copy() for each in segments)
+            other._state = State(copies, pending[:waiting], waiting, version)
+            other._known = None if self._known is None else self._known.copy()
+            other._count, other._next_sequence = self._count, self._next_sequence
+            other._looks = self._looks
+            other._sample, other._watch = self._sample.copy(), self._watch.copy()
+            other._watched = self._watched
+            other._seen, other._candidates = self._seen, self._candidates
+            other._matches = self._matches
+        return other
+
+    def __deepcopy__(self, memo: object) -> "Matcher":
+        return self.__copy__()
+
+    def warm_up(self) -> None:
+        """Do now what the first match would have to wait for.
+
+        Compiles the kernels, or loads them from the cache, and indexes pending subscriptions.
+        Without it the first match of a process takes seconds.
+        """
+        array_operations.load_kernels()
+        constants.load_kernels()
+        kernel_runner.load_kernels()
+        with self._lock:
+            self._flush()
+        nothing = Event()
+        for live in self._state.segments:
+            for space in live.spaces.spaces:
+                space.prepare()
+            for events in (SingleEvent(nothing), Chunk.of_events([nothing, nothing])):
+                for _ in find_matches(live, events, self._state.version):
+                    pass
+
+    def _ids(self) -> IdTable:
         known = self._known
         if known is None:
             with self._lock:
                 known = self._sequences()
-        return subscription in known
+        return known
 
-    def _sequences(self) -> Sequences:
+    def _sequences(self) -> IdTable:
         """The sequence number of each id. The lock is held.
 
-        Made when first needed: for a million it takes a second and 150 MB, and who only loads
-        and matches, or loads and saves, never needs it.
+        Made when first needed: a million ids take a second and 150 MB, and a program that only
+        loads and matches, or loads and saves, never needs them.
         """
         if self._known is None:
-            known = Sequences()
+            known = IdTable()
             for each in self._state.segments:
                 for places, names in each.subscriptions.pieces():
                     alive = each.dead_since[places] == ALIVE
@@ -128,15 +182,14 @@ class Matcher:
             self._known = known
         return self._known
 
-    def add(self, subscription: str, filter: Filter | str) -> None:
-        """Add a subscription; one of the same id is replaced.
+    def add(self, subscription: str, filter: FilterLike) -> None:
+        """Add a subscription; it replaces one with the same id.
 
-        Raises FilterError, and SubscriptionIdError for an id that is no text.
+        Raises FilterError, SubscriptionIdError, and ArgumentError for other types.
         """
         check_subscription_id(subscription)
         text = filter if isinstance(filter, str) else None
-        if isinstance(filter, str):
-            filter = parse(filter, limits=self._limits)
+        filter = as_filter(filter, limits=self._limits)
         if text is None or self._limits.depth > DEEPEST:
             check_limits(filter, self._limits)
         with self._lock:
@@ -146,24 +199,25 @@ class Matcher:
             self._sequences()[subscription] = entry.sequence
             self._count += 1
             pending.append(entry)
-            self._state = _State(segments, pending, waiting + 1, version)
+            self._state = State(segments, pending, waiting + 1, version)
             if waiting + 1 >= PENDING_LIMIT:
                 self._flush()
 
     def add_many(self, subscriptions: Subscriptions) -> pa.Table:
         """Add subscriptions from columns or JSON lines `subscription` and `filter` (text).
 
-        Much faster than one by one: texts that differ in constants only are parsed once. Of
-        rows with the same id the last counts. Rows that cannot be taken are returned with
-        their reasons, in the columns of `REJECTS`; the others are added all at once.
+        Much faster than one by one: texts that differ only in constants are parsed once. The
+        last of several rows with the same id counts. Returns the malformed rows with the
+        reason, in the columns of `REJECTS`; the others are added all at once.
         """
         loader = Loader(self._limits)
         loader.take(rows_of(subscriptions))
         with self._lock:
             first = self._next_sequence
             self._next_sequence += len(loader)
-        # Not with the lock: others would wait for all of it.
+        # Without the lock: others would wait for all of it.
         live = loader.segment(first, self._selectivity())
+        _ = live.attributes
         with self._lock:
             self._flush()
             if self._count:
@@ -180,15 +234,16 @@ class Matcher:
 
     def remove(self, subscription: str) -> None:
         """Remove a subscription. Raises UnknownSubscriptionError."""
+        check_subscription_id(subscription)
         with self._lock:
             if subscription not in self._sequences():
                 raise UnknownSubscriptionError(subscription)
             self._state = self._without(subscription)
 
-    def _without(self, subscription: str) -> _State:
-        """The next state, for which the subscription is gone; nobody sees it yet. Needs the lock.
+    def _without(self, subscription: str) -> State:
+        """The next state, without the subscription; not published yet. The lock is held.
 
-        What replaces the subscription joins that very state, so that no match finds neither.
+        A replacement joins this very state, so that every match finds one of the two.
         """
         segments, pending, waiting, version = self._state
         sequence = self._sequences().pop(subscription)
@@ -202,7 +257,7 @@ class Matcher:
             else:
                 pending = [entry for entry in pending if entry.sequence != sequence]
                 waiting = len(pending)
-        return _State(segments, pending, waiting, version + 1)
+        return State(segments, pending, waiting, version + 1)
 
     def match(self, event: Mapping[str, object]) -> list[str]:
         """The subscriptions that accept the event. Raises EventError if it is malformed."""
@@ -211,33 +266,44 @@ class Matcher:
         if not self._sample.is_full or self._seen % 64 == 0:
             self._sample.learn(converted)
         self._seen += 1
+        unseen = self._watch.unseen
+        if unseen and not converted.keys().isdisjoint(unseen.keys()):
+            self._watch.see(converted)
         found: list[str] = []
+        single = SingleEvent(converted)
         for live in state.segments:
-            encoded = encode_event(converted, live.spaces, live.segment)
-            for hits in search(live, encoded, state.version):
-                places = hits.places
-                if len(hits.unsure):
-                    places = places[settled(live, lambda row: converted, hits)]
-                found += live.subscriptions.at(places)
-                self._candidates += hits.candidates
-        found += [
-            entry.subscription
-            for entry in state.additions()
-            if evaluate(entry.filter, converted, True)
-        ]
-        self._matches += len(found)
+            for matches in find_matches(live, single, state.version):
+                found += live.subscriptions.at(matches.places)
+                self._candidates += matches.candidates
         if state.waiting:
-            self._looks += state.waiting
-            if self._looks > _PENDING_PATIENCE:
-                self._tidy_up()
+            found += self._match_pending(state, converted)
+        self._matches += len(found)
         return found
 
-    def match_batch(self, events: Events) -> pa.RecordBatchReader:
-        """The matches of many events, by the state at the call.
+    def _match_pending(self, state: State, event: Event) -> list[str]:
+        """The pending subscriptions that accept the event."""
+        additions = state.additions()
+        if additions[-1].sequence > self._watched:
+            names = {
+                name
+                for entry in additions
+                if entry.sequence > self._watched
+                for name in entry.filter.attributes()
+            }
+            self._watched = additions[-1].sequence
+            self._watch.expect(names, self._seen - 1)
+            self._watch.see(event)
+        self._looks += state.waiting
+        if self._looks > _PENDING_PATIENCE:
+            self._tidy_up()
+        return [entry.subscription for entry in additions if evaluate(entry.filter, event, True)]
 
-        A reader of batches with the columns `event` (its number, from 0) and `subscription`;
-        at most about a million matches are held at a time. Raises EventError, with the number
-        of the event, when a malformed one is reached.
+    def match_batch(self, events: Events) -> pa.RecordBatchReader:
+        """The matches of many events with the subscriptions at the time of the call.
+
+        Returns a reader of batches with the columns `event` (its number, from 0) and
+        `subscription`. It holds about a million matches at a time. Reading raises EventError,
+        with the number of the event, at a malformed event.
         """
         check_events(events)
         with self._lock:
@@ -245,25 +311,20 @@ class Matcher:
             state = self._state
         return pa.RecordBatchReader.from_batches(MATCHES, self._matched(state, events))
 
-    def _matched(self, state: _State, events: Events) -> Iterator[pa.RecordBatch]:
+    def _matched(self, state: State, events: Events) -> Iterator[pa.RecordBatch]:
         for chunk in chunks(events):
             self._seen += len(chunk.numbers)
             self._sample.learn_from(chunk)
+            if self._watch.unseen:
+                self._watch.see_chunk(chunk)
             for live in state.segments:
-                encoded = chunk.columns.encode(live.spaces, live.segment.text_columns)
-                for hits in search(live, encoded, state.version):
-                    self._candidates += hits.candidates
-                    rows, places = hits.events, hits.places
-                    if len(hits.unsure):
-                        stands = settled(live, chunk.event, hits)
-                        rows, places = rows[stands], places[stands]
-                    self._matches += len(places)
-                    if len(places):
-                        subscription = pa.DictionaryArray.from_arrays(
-                            pa.array(places), live.subscriptions.array, safe=False
-                        )
-                        numbers = pa.array(chunk.numbers[rows])
-                        yield pa.record_batch([numbers, subscription], schema=MATCHES)
+                for matches in find_matches(live, chunk, state.version):
+                    self._candidates += matches.candidates
+                    self._matches += len(matches.places)
+                    if len(matches.places):
+                        numbers = pa.array(chunk.numbers[matches.rows])
+                        names = live.subscriptions.encoded(matches.places)
+                        yield pa.record_batch([numbers, names], schema=MATCHES)
 
     def _selectivity(self) -> Selectivity:
         if self._given is not None:
@@ -276,28 +337,29 @@ class Matcher:
             self._append(LiveSegment.of_entries(self._state.pending, self._selectivity()))
 
     def _append(self, live: LiveSegment) -> None:
-        """Take up a segment of all that was pending; merge in the background. The lock is held.
+        """Add a segment, and drop the pending list, which is in it or empty. The lock is held.
 
-        A merge that fails is told by `threading.excepthook` and loses nothing; the next segment
-        starts another.
+        Merges run in the background. `threading.excepthook` reports a merge that fails; nothing
+        is lost, and the next segment starts another one.
         """
         segments, _, _, version = self._state
+        self._watch.expect(live.attributes, self._seen)
         self._looks = 0
-        self._state = _State((*segments, live), [], 0, version + 1)
+        self._state = State((*segments, live), [], 0, version + 1)
         if merging.choose(self._state.segments):
             self._tidy_up()
 
     def _tidy_up(self) -> None:
-        """Index what is pending if it was looked at often, and merge, in the background.
+        """Index pending subscriptions if they have cost enough, and merge, in the background.
 
-        Not in the thread that found out: it may be one that matches, and should not wait.
+        The calling thread may be matching, and should not wait.
         """
         if self._merging.acquire(blocking=False):
             thread = threading.Thread(target=self._tidy_up_now, name="boolcast-merge", daemon=True)
             try:
                 thread.start()
             except RuntimeError:
-                # No thread is to be had: the next segment gives another occasion.
+                # No thread is available: the next segment tries again.
                 self._merging.release()
 
     def _tidy_up_now(self) -> None:
@@ -311,7 +373,7 @@ class Matcher:
             self._merging.release()
 
     def merge(self) -> None:
-        """Make everything one segment, with cuts chosen anew by what is known now."""
+        """Make everything one segment, with cuts chosen by what is known now."""
         with self._merging:
             with self._lock:
                 self._flush()
@@ -322,15 +384,15 @@ class Matcher:
     def save(self, place: Place) -> int:
         """Save everything as a new version in a folder or a store; returns its number.
 
-        The version is there whole or not at all, whatever happens meanwhile. Raises StoreError
-        if what is there is damaged, and OSError if the place cannot be written.
+        A version is complete or absent, even after a crash. Raises StoreError if the store is
+        damaged, and OSError if it cannot be written.
         """
         store = store_at(place)
         self.merge()
         with self._lock:
             self._flush()
             segments, _, _, version = self._state
-        # What is removed from now on is still part of what is saved.
+        # What is removed from now on is still saved.
         if any((each.dead_since <= version).any() for each in segments):
             segments = (LiveSegment.merged(segments, version, self._selectivity()),)
         return publish(store, [to_stored(each) for each in segments], catalog_of(segments))
@@ -344,10 +406,10 @@ class Matcher:
         statistics: Statistics | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> "Matcher":
-        """The newest version saved in a folder or a store, or a given one, mapped into memory.
+        """The newest version in a folder or a store, or a given one, mapped into memory.
 
-        Every byte is verified first. Statistics and limits are for what is added later, and for
-        the next `merge`. Raises StoreError if anything is missing or damaged.
+        Every byte is verified first. Statistics and limits apply to later additions and to the
+        next `merge`. Raises StoreError if anything is missing or damaged.
         """
         matcher = cls(statistics=statistics, limits=limits)
         for live in live_segments(load(store_at(place), version)):
@@ -357,8 +419,9 @@ class Matcher:
         return matcher
 
     def stats(self, *, expensive: int = 10) -> Stats:
-        """Sizes, work done, and so many of the most expensive filters."""
-        segments, _, pending, _ = self._state
+        """Sizes, work done, the most expensive filters, and attributes that no event had."""
+        state = self._state
+        segments, _, pending, _ = state
         events = max(self._seen, 1)
         return Stats(
             subscriptions=len(self),
@@ -375,10 +438,17 @@ class Matcher:
             candidates_per_event=self._candidates / events,
             matches_per_event=self._matches / events,
             expensive=find_expensive(segments, self._selectivity(), expensive),
+            unseen_attributes=find_unseen(
+                self._watch.unseen,
+                self._seen,
+                segments,
+                [entry.filter for entry in state.additions()],
+                list(self._sample.names),
+            ),
         )
 
     def _merge(self, chosen: tuple[LiveSegment, ...]) -> None:
-        """Replace segments by one; nobody else merges meanwhile, others may add and remove."""
+        """Replace segments by one. Only one thread merges; others may add and remove."""
         version = self._state.version
         merged = LiveSegment.merged(chosen, version, self._selectivity())
         with self._lock:
@@ -391,4 +461,4 @@ class Matcher:
                     assert place is not None
                     merged.kill(place, int(old.dead_since[gone]))
             kept = tuple(each for each in segments if each not in chosen)
-            self._state = _State((merged, *kept), pending, waiting, now)
+            self._state = State((merged, *kept), pending, waiting, now)

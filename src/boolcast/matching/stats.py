@@ -1,33 +1,53 @@
-"""What a matcher tells about itself."""
+"""Figures about a matcher: sizes, work, expensive filters, misspelled attributes."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
 
+from boolcast.filters.expressions import Filter
+from boolcast.filters.spelling import nearest
 from boolcast.matching.segment.building import cut_shares
-from boolcast.matching.segment.live_segment import ALIVE, LiveSegment
+from boolcast.matching.segment.live_segment import LiveSegment
 from boolcast.matching.values.selectivity import Selectivity
 
 
 class Expensive(msgspec.Struct, frozen=True):
-    """A filter that is looked at often: `share` is the estimated share of events it is for."""
+    """A filter that many events are checked against: `share` is their estimated share."""
 
     subscription: str
     filter: str
     share: float
 
 
+class UnseenAttribute(msgspec.Struct, frozen=True):
+    """An attribute that `filters` use and none of so many `events` had: probably misspelled.
+
+    `events` counts those since a filter first used it. `suggestion` is a similar name that
+    events do have.
+    """
+
+    attribute: str
+    events: int
+    filters: int
+    suggestion: str | None
+
+    def __str__(self) -> str:
+        sentence = f"`{self.attribute}` was in 0 of {self.events:,} events"
+        return sentence + (f"; did you mean `{self.suggestion}`?" if self.suggestion else "")
+
+
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes and work.
 
-    `filters` counts the distinct ones; pending subscriptions count as soon as they are indexed.
-    `structure_bytes` is the index that is searched; `filter_bytes` the constants of the
-    filters, kept for merges; `text_bytes` their texts; `id_bytes` all else that is kept for a
-    subscription, but for Python's own look-up by id, which the first change makes.
-    `candidates` counts programs run an event: filters looked at, those with the same program
-    once. `expensive` names the filters whose cut lets most events through, each with one of
-    its subscriptions.
+    `filters` counts distinct filters; pending subscriptions count once they are indexed.
+    `structure_bytes` is the index itself, `filter_bytes` the constants of the filters, kept for
+    merges, `text_bytes` their texts, and `id_bytes` whatever else a subscription takes. The
+    look-up by id, which the first change makes, is not included.
+    `candidates_per_event` counts programs run: filters checked, those with the same program
+    once. `expensive` lists the filters that most events are checked against, each with one of
+    its subscriptions. `unseen_attributes` lists the attributes that no event had.
     """
 
     subscriptions: int
@@ -44,16 +64,16 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     candidates_per_event: float
     matches_per_event: float
     expensive: tuple[Expensive, ...]
+    unseen_attributes: tuple[UnseenAttribute, ...]
 
 
-def expensive(
+def find_expensive(
     segments: Sequence[LiveSegment], selectivity: Selectivity, count: int
 ) -> tuple[Expensive, ...]:
     """The filters that most events have to be checked against, the most expensive first."""
     found: list[tuple[float, int, int]] = []
     for number, live in enumerate(segments if count else ()):
-        is_held = np.zeros(len(live.texts), dtype=np.bool_)
-        is_held[live.slots_of(np.flatnonzero(live.dead_since == ALIVE))] = True
+        is_held = live.held_slots()
         for group in live.groups:
             shares = cut_shares(group, live.spaces, selectivity)
             held = np.flatnonzero(is_held[group.slots])
@@ -70,3 +90,39 @@ def expensive(
         if len(named) == count:
             break
     return tuple(named)
+
+
+def find_unseen(
+    unseen: Mapping[str, int],
+    events: int,
+    segments: Sequence[LiveSegment],
+    pending: Iterable[Filter],
+    names: Sequence[str],
+) -> tuple[UnseenAttribute, ...]:
+    """The unseen attributes that filters still use, the most used first.
+
+    `unseen` maps them to the number of events before, `names` are attributes of events.
+    """
+    waiting = {name: events - since for name, since in unseen.items() if events > since}
+    if not waiting:
+        return ()
+    uses: Counter[str] = Counter()
+    for live in segments:
+        if waiting.keys().isdisjoint(live.attributes):
+            continue
+        is_held = live.held_slots()
+        for group in live.groups:
+            if group.shape.has_residual:
+                for slot in group.slots[is_held[group.slots]].tolist():
+                    uses.update(live.residuals[slot].attributes() & waiting.keys())
+            else:
+                used = {test.attribute for test in group.shape.tests} & waiting.keys()
+                if used:
+                    uses.update(dict.fromkeys(used, int(is_held[group.slots].sum())))
+    for filter in set(pending):
+        uses.update(filter.attributes() & waiting.keys())
+    return tuple(
+        UnseenAttribute(name, waiting[name], count, nearest(name, names))
+        for name, count in sorted(uses.items(), key=lambda use: (-use[1], use[0]))
+        if count
+    )

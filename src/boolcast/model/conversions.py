@@ -33,7 +33,7 @@ class Conversion(msgspec.Struct, frozen=True):
 
 
 CONVERSIONS: Final = (
-    Conversion("Python", "None, pandas.NA, pandas.NaT", "missing"),
+    Conversion("Python", "None, pandas.NA, pandas.NaT, msgspec.UNSET", "missing"),
     Conversion("Python", "bool", "boolean"),
     Conversion("Python", "int", "number; past 64 bits the nearest float64"),
     Conversion("Python", "float", "number; NaN is opaque, infinities stay"),
@@ -44,6 +44,11 @@ CONVERSIONS: Final = (
     Conversion("Python", "numpy scalar", "as the Python value it stands for; NaT is missing"),
     Conversion("Python", "subclass of one of these", "as its base; a str enumeration: its value"),
     Conversion("Python", "mapping", "its members, under dotted names"),
+    Conversion(
+        "Python",
+        "dataclass, msgspec Struct, pydantic model, named tuple",
+        "its attributes, under dotted names",
+    ),
     Conversion("Python", "anything else", "opaque: satisfies only `is not null`"),
     Conversion("JSON", "null", "missing"),
     Conversion("JSON", "true, false", "boolean"),
@@ -82,7 +87,7 @@ CONVERSIONS: Final = (
 
 
 def value_from_python(value: object) -> EventValue | None:
-    """Convert one Python value that is not a mapping; None means missing."""
+    """Convert one Python value that is neither mapping nor record; None means missing."""
     convert = _BY_TYPE.get(type(value))
     if convert is not None:
         return convert(value)
@@ -118,6 +123,7 @@ def _timestamp_from_date(value: date) -> EventValue:
 
 _BY_TYPE: Final[dict[type, Callable[[Any], EventValue | None]]] = {
     type(None): lambda value: None,
+    msgspec.UnsetType: lambda value: None,
     bool: lambda value: value,
     int: _number_from_int,
     float: _number_from_float,
@@ -129,6 +135,9 @@ _BY_TYPE: Final[dict[type, Callable[[Any], EventValue | None]]] = {
     Decimal: _number_from_decimal,
     list: lambda value: Opaque("list"),
 }
+
+SIMPLE_TYPES: Final = frozenset(_BY_TYPE)
+"""The types that are certainly neither a mapping nor a record."""
 
 
 def _value_of_subclass(value: object) -> EventValue | None:

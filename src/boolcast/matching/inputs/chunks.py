@@ -1,6 +1,6 @@
 """Many events in chunks, by columns, from whatever they come in."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -9,9 +9,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from boolcast.errors import EventError
-from boolcast.matching.inputs.encoding import Columns
+from boolcast.matching.inputs.encoding import Columns, Encoded
 from boolcast.matching.inputs.event_rows import numbered_events
 from boolcast.matching.inputs.protocol import Events
+from boolcast.matching.values.rank_tables import Spaces
+from boolcast.matching.values.segments import Segment
 from boolcast.model.arrow import events_from_arrow
 from boolcast.model.events import Event
 
@@ -25,6 +27,16 @@ class Chunk(NamedTuple):
     numbers: NDArray[np.int64]
     columns: Columns
     source: pa.RecordBatch | list[Event]
+
+    @classmethod
+    def of_events(cls, events: list[Event], numbers: Sequence[int] | None = None) -> "Chunk":
+        """Events that are already converted, with their numbers, or numbered from 0."""
+        numbers = range(len(events)) if numbers is None else numbers
+        return cls(np.array(numbers, dtype=np.int64), Columns.of_events(events), events)
+
+    def encode(self, spaces: Spaces, segment: Segment) -> Encoded:
+        """The events in the ranks of one segment."""
+        return self.columns.encode(spaces, segment.text_columns)
 
     def event(self, row: int) -> Event:
         """One of the events."""
@@ -73,7 +85,7 @@ def _of_numbered(numbered: Iterator[tuple[int, Event]]) -> Iterator[Chunk]:
         except EventError as error:
             problem = error
         if events:
-            yield Chunk(np.array(numbers, dtype=np.int64), Columns.of_events(events), events)
+            yield Chunk.of_events(events, numbers)
         elif problem is None:
             return
     raise problem

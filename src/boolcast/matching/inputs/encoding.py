@@ -89,13 +89,25 @@ NO_TEXTS = np.zeros(0, dtype=np.uint32)
 NO_OFFSETS = np.zeros((1, 2), dtype=np.int64)
 
 
-def encode_event(event: Event, spaces: Spaces, segment: Segment) -> Encoded:
-    """One event; what costs is Python's own work, so it is kept short."""
-    if segment.has_patterns:
-        return Columns.of_events([event]).encode(spaces, segment.text_columns)
-    get = event.get
-    ranks = [[rank(get(name)) for name, rank in spaces.ranks]]
-    return Encoded(np.array(ranks, dtype=np.int32), NO_TEXTS, NO_OFFSETS)
+class SingleEvent:
+    """One event, encoded without Arrow; Python's own work dominates, so there is little of it."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+
+    def encode(self, spaces: Spaces, segment: Segment) -> Encoded:
+        """The event in the ranks of one segment."""
+        if segment.has_patterns:
+            return Columns.of_events([self._event]).encode(spaces, segment.text_columns)
+        get = self._event.get
+        ranks = [[rank(get(name)) for name, rank in spaces.ranks]]
+        return Encoded(np.array(ranks, dtype=np.int32), NO_TEXTS, NO_OFFSETS)
+
+    def event(self, row: int) -> Event:  # noqa: ARG002 - there is only row 0
+        """The event itself."""
+        return self._event
 
 
 def _check_text(name: str, array: pa.Array) -> None:

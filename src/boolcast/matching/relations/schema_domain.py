@@ -35,7 +35,7 @@ class Possible:
     def part(self, filter: Filter) -> Filter:
         """The filter in negation normal form, `false` for predicates that no value satisfies."""
         node = to_nnf(filter)
-        if all(self.values(cast("Leaf", leaf))[1] for leaf in node.predicates()):
+        if all(self.values(leaf)[1] for leaf in node.predicates()):
             return node
         return without_constants(self._without_impossible(node))
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.compiled import building_kernel
+from boolcast.matching.values.array_operations import copy_runs, number_rows
 from boolcast.matching.values.columns import RankedGroup
 from boolcast.matching.values.rank_tables import Spaces
 from boolcast.matching.values.segments import (
@@ -119,7 +119,7 @@ class _Builder:
         if not code:
             return np.full(len(rows), -1)
         constants = np.concatenate([group.bounds[test][rows] for test, _, _ in code], axis=1)
-        first, which = numbered(constants)
+        first, which = number_rows(constants)
         if 2 * len(first) <= len(rows) or len(rows) == 1:
             numbers = self.shared.add(self.operands.code(group, rows[first], code))
             return numbers[which]
@@ -322,23 +322,12 @@ class _Programs:
         number[sequence] = np.arange(len(sequence))
         sizes = lengths[sequence]
         ends = np.cumsum(sizes)
-        laid_out = np.empty((int(sizes.sum()), 4), dtype=np.int32)
-        building_kernel("copy_runs")(code, starts[sequence], sizes, laid_out)
+        laid_out = copy_runs(code, starts[sequence], sizes)
         renumbered = np.where(
             order >= 0, number[np.maximum(order, 0)] if len(number) else order, order
         )
         program_starts = np.concatenate([[0], ends]).astype(np.int32)
         return laid_out, program_starts, renumbered
-
-
-def numbered(rows: NDArray[np.int32]) -> tuple[Integers, Integers]:
-    """The first row of each different kind, and for each row which kind it is."""
-    table = np.zeros(1 << (2 * len(rows)).bit_length(), dtype=np.int32)
-    first = np.empty(len(rows), dtype=np.int64)
-    which = np.empty(len(rows), dtype=np.int64)
-    rows = np.ascontiguousarray(rows)
-    count = building_kernel("number_rows")(rows, table, first, which)
-    return first[:count], which
 
 
 def _any_of_each(flags: Integers, starts: Integers) -> NDArray[np.uint8]:

@@ -14,10 +14,10 @@ from boolcast.errors import FilterError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
-from boolcast.matching.segment.building import numbered
 from boolcast.matching.segment.filter_subscribers import Holders
 from boolcast.matching.segment.literal_templates import split
 from boolcast.matching.segment.strings import StringColumn
+from boolcast.matching.values.array_operations import number_rows
 from boolcast.matching.values.columns import RankedGroup
 from boolcast.matching.values.shapes import take_apart
 
@@ -76,7 +76,7 @@ def _without_twins(group: RankedGroup, stands_for: NDArray[np.int32]) -> RankedG
     if group.shape.has_residual:
         return group
     rows = np.zeros((len(group.slots), 1), dtype=np.int32)
-    first, which = numbered(np.concatenate([rows, *group.bounds], axis=1))
+    first, which = number_rows(np.concatenate([rows, *group.bounds], axis=1))
     if len(first) == len(group.slots):
         return group
     slots = group.slots[first]

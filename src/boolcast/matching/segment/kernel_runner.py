@@ -1,14 +1,16 @@
-"""Running the kernel over encoded events, and what comes out of it."""
+"""Which subscriptions of a segment accept which events: encode, run the kernel, settle."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boolcast.matching.inputs.encoding import Encoded
 from boolcast.matching.segment.live_segment import LiveSegment
+from boolcast.matching.values.rank_tables import Spaces
+from boolcast.matching.values.segments import Segment
 from boolcast.model.events import Event
 
 Kernel = Callable[..., tuple[int, int, int, int]]
@@ -18,33 +20,45 @@ _ROWS: Final = 1 << 20
 
 _ROWS_OF_ONE: Final = 1 << 10
 
+_OPEN: Final = 2
+"""The outcome of a program that met a residual."""
 
-class Hits(NamedTuple):
-    """Matches: the event's number in its batch, the place, and where nobody is sure yet."""
 
-    events: NDArray[np.int64]
+class Found(NamedTuple):
+    """Matches: rows of events, places of subscriptions, and how many programs were run."""
+
+    rows: NDArray[np.int64]
     places: NDArray[np.int32]
-    unsure: NDArray[np.int64]
     candidates: int
 
 
-def search(
-    live: LiveSegment, encoded: Encoded, version: int, *, rows: int | None = None
-) -> Iterator[Hits]:
-    """The matches of all events, in pieces of bounded size.
+class EncodableEvents(Protocol):
+    """Events that can be encoded for a segment, and read one by one."""
 
-    `unsure` lists the places in a piece where only the reference evaluator can tell.
+    def encode(self, spaces: Spaces, segment: Segment) -> Encoded: ...
+
+    def event(self, row: int) -> Event: ...
+
+
+def find_matches(
+    live: LiveSegment, events: EncodableEvents, version: int, *, rows: int | None = None
+) -> Iterator[Found]:
+    """The matches of all events at a version, in pieces of about `rows` matches.
+
+    Encodes the events, runs the kernel, and asks the reference evaluator where the kernel
+    leaves a match open.
     """
+    encoded = events.encode(live.spaces, live.segment)
     count = len(encoded.ranks)
     kernel = _kernel(count == 1)
     segment = live.segment
     rows = rows or (_ROWS if count > 1 else _ROWS_OF_ONE)
     first = 0
     while first < count:
-        events = np.empty(rows, dtype=np.int64)
+        found_rows = np.empty(rows, dtype=np.int64)
         places = np.empty(rows, dtype=np.int32)
         outcomes = np.empty(rows, dtype=np.uint8)
-        # Each time anew: who reads on may be another thread than who began.
+        # Asked for each time: another thread may read on.
         scratch = live.scratch()
         following, written, candidates, scratch.stamp = kernel(
             first,
@@ -69,47 +83,56 @@ def search(
             scratch.memo,
             scratch.seen,
             scratch.stamp,
-            events,
+            found_rows,
             places,
             outcomes,
         )
         if following == first:
-            # One event alone has more matches than there is room for.
+            # A single event has more matches than fit.
             rows = min(8 * rows, live.most_matches)
             continue
-        unsure = np.flatnonzero(outcomes[:written] == 2) if live.residuals else _NONE
-        yield Hits(events[:written], places[:written], unsure, candidates)
+        found = Found(found_rows[:written], places[:written], candidates)
+        if live.residuals:
+            open_matches = np.flatnonzero(outcomes[:written] == _OPEN)
+            if len(open_matches):
+                found = _without_refused(live, events, found, open_matches)
+        yield found
         first = following
 
 
-_NONE: Final = np.zeros(0, dtype=np.int64)
-
-
-def settled(live: LiveSegment, event_of: Callable[[int], Event], hits: Hits) -> NDArray[np.bool_]:
-    """Which matches stand, once the reference evaluator has seen the unsure ones."""
-    stands = np.ones(len(hits.places), dtype=np.bool_)
+def _without_refused(
+    live: LiveSegment, events: EncodableEvents, found: Found, open_matches: NDArray[np.int64]
+) -> Found:
+    """The matches without the open ones that the reference evaluator refuses."""
+    rows, places, candidates = found
+    stands = np.ones(len(places), dtype=np.bool_)
     event, decided, accepts = Event(), (-1, -1), False
-    unsure = hits.unsure
-    slots = live.slots_of(hits.places[unsure])
-    for hit, row, slot in zip(
-        unsure.tolist(), hits.events[unsure].tolist(), slots.tolist(), strict=True
+    slots = live.slots_of(places[open_matches])
+    for match, row, slot in zip(
+        open_matches.tolist(), rows[open_matches].tolist(), slots.tolist(), strict=True
     ):
-        # All that hold a filter stand in a row.
+        # All subscriptions of a filter stand in a row.
         if (row, slot) != decided:
             if row != decided[0]:
-                event = event_of(row)
+                event = events.event(row)
             accepts = live.residuals[slot].accepts(event)
             decided = row, slot
-        stands[hit] = accepts
-    return stands
+        stands[match] = accepts
+    return Found(rows[stands], places[stands], candidates)
+
+
+def load_kernels() -> None:
+    """Compile the kernels for one event and for many, or read them from the cache."""
+    _kernel(True)
+    _kernel(False)
 
 
 @cache
 def _kernel(is_single: bool) -> Kernel:
     """The compiled kernel. For one event it keeps Python's lock.
 
-    To give it back and ask for it again would cost a busy program up to a switch interval of
-    5 ms for each segment, many times what the event itself does.
+    Releasing the lock could cost a busy program a switch interval of 5 ms for each segment,
+    many times what the event itself takes.
     """
     from boolcast.matching.segment.kernels import access  # noqa: PLC0415 - imports numba
 

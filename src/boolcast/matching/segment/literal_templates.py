@@ -195,7 +195,7 @@ class LiteralTemplate:
         """The form of a filter with these literals; None if its texts must be parsed each."""
         node = to_nnf(filter)
         parts = take_apart(node)
-        leaves = cast("list[Leaf]", list(node.predicates()))
+        leaves = list(node.predicates())
         counts = [_literals_of(leaf) for leaf in leaves]
         if parts is None or not leaves or len(parts[0].tests) != len(leaves) or None in counts:
             return None

@@ -11,6 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from boolcast.filters.expressions import Filter
+from boolcast.filters.limits import Limits
+from boolcast.filters.parsing import parse
 from boolcast.matching.segment.building import build
 from boolcast.matching.segment.deduplication import Content, without_twins
 from boolcast.matching.segment.filter_subscribers import Holders
@@ -22,6 +24,8 @@ from boolcast.matching.values.selectivity import Selectivity
 from boolcast.matching.values.shapes import Shape, take_apart
 
 ALIVE: Final = np.iinfo(np.int64).max
+
+UNLIMITED: Final = Limits(text=2**40, depth=2**30, predicates=2**30, values=2**30, regexes=2**30)
 
 
 class Entry(NamedTuple):
@@ -193,23 +197,40 @@ class LiveSegment:
         self.dead_since[place] = version
         self.dead += 1
 
+    def copy(self) -> "LiveSegment":
+        """The same segment, of which other subscriptions may go; the index is shared."""
+        other = copy(self)
+        other.dead_since = self.dead_since.copy()
+        return other
+
     def without(self, places: NDArray[np.int32]) -> "LiveSegment":
         """The same segment, all of whose places are alive, but for these; nothing is copied."""
         assert not self.dead
-        other = copy(self)
-        other.dead_since = self.dead_since.copy()
+        other = self.copy()
         other.dead_since[places] = 0
         other.dead = len(places)
         return other
 
-    def attributes(self) -> list[str]:
-        """The attributes that any of the filters looks at, sorted."""
+    @cached_property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes that the filters use, sorted."""
         residual = (name for each in self.residuals.values() for name in each.attributes())
-        return sorted({*self.spaces.names[1:], *residual})
+        return tuple(sorted({*self.spaces.names[1:], *residual}))
 
     def is_alive(self, place: int) -> bool:
         """False once the place is empty in the newest version."""
         return bool(self.dead_since[place] == ALIVE)
+
+    def filter_at(self, slot: int) -> Filter:
+        """The filter of a slot; it was accepted once, so no limit applies."""
+        filter = self.residuals.get(slot)
+        return parse(self.texts[slot], limits=UNLIMITED) if filter is None else filter
+
+    def held_slots(self) -> NDArray[np.bool_]:
+        """For each slot, whether a subscription holds its filter in the newest version."""
+        is_held = np.zeros(len(self.texts), dtype=np.bool_)
+        is_held[self.slots_of(np.flatnonzero(self.dead_since == ALIVE))] = True
+        return is_held
 
     def holder_of(self, slot: int) -> int | None:
         """The place of a subscription that holds the filter in the newest version."""

@@ -60,6 +60,10 @@ class StringColumn:
         found: list[str] = made[places].tolist()
         return found
 
+    def encoded(self, places: NDArray[np.int32]) -> pa.DictionaryArray:
+        """The strings at these places, as codes into all of them; nothing is copied."""
+        return pa.DictionaryArray.from_arrays(pa.array(places), self.array, safe=False)
+
     def pieces(self) -> Iterator[tuple[slice, list[str]]]:
         """All of them, some thousands at a time, with their places.
 

@@ -89,8 +89,7 @@ class _Catalog(msgspec.Struct, frozen=True):
 def catalog_of(segments: Sequence[LiveSegment]) -> bytes:
     """The metadata of a version that consists of these segments, without empty places."""
     rows = (
-        _Row(place, 0, len(each.sequence), tuple(each.attributes()))
-        for place, each in enumerate(segments)
+        _Row(place, 0, len(each.sequence), each.attributes) for place, each in enumerate(segments)
     )
     return msgspec.json.encode(_Catalog(1, tuple(rows)))
 

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from boolcast.algebra.value_sets import Row
 from boolcast.errors import StoreError
-from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching.segment.filter_subscribers import Holders
-from boolcast.matching.segment.live_segment import LiveSegment
+from boolcast.matching.segment.live_segment import UNLIMITED, LiveSegment
 from boolcast.matching.segment.strings import StringColumn
 from boolcast.matching.store.array_packing import Section, pack, unpack
 from boolcast.matching.store.snapshots import StoredSegment, pack_strings, unpack_strings
@@ -38,7 +37,6 @@ _SPACE_ARRAYS: Final = (
     "string_starts",
     "string_slots",
 )
-_UNLIMITED: Final = Limits(text=2**40, depth=2**30, predicates=2**30, values=2**30, regexes=2**30)
 
 
 class _Space(msgspec.Struct, array_like=True):
@@ -128,7 +126,7 @@ def from_stored(stored: StoredSegment, first_sequence: int) -> LiveSegment:
         _groups(description.groups, arrays["constants"]),
         Holders(starts, sequence, subscriptions),
         texts,
-        {slot: parse(texts[slot], limits=_UNLIMITED) for slot in description.residuals},
+        {slot: parse(texts[slot], limits=UNLIMITED) for slot in description.residuals},
         segment,
     )
 

@@ -5,8 +5,8 @@ without holding up other threads. What they mean is told in `kernels.ranking`.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,10 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from boolcast.matching.compiled import ranking_kernel
-
-BEFORE: Final = 1
-AFTER: Final = 2
+from boolcast.matching.values.kernels import AFTER, BEFORE
 
 _SEARCH_LIMITS: Final = (*[256] * 7, 2**62)
 """Looks for a string, with one seed after the other. By chance it takes far fewer than the
@@ -216,6 +213,22 @@ class Numbers:
             self.highs, self.lows, other.highs, other.lows, highs, lows, mine, others
         )
         return Numbers(highs[:count].copy(), lows[:count].copy()), mine, others
+
+
+@cache
+def ranking_kernel(name: str) -> Callable[..., Any]:
+    """A compiled kernel of `kernels.ranking`."""
+    from boolcast.matching.values.kernels import ranking  # noqa: PLC0415 - loads numba
+
+    return ranking.compiled_by_name(name)
+
+
+def load_kernels() -> None:
+    """Compile all of these kernels, or read them from the cache."""
+    from boolcast.matching.values.kernels import ranking  # noqa: PLC0415 - loads numba
+
+    for name in ranking.NAMES:
+        ranking_kernel(name)
 
 
 def _starts(flags: NDArray[np.uint8]) -> Numbers32:

@@ -26,10 +26,7 @@ from boolcast.algebra.ordered_sets import (
     TIMESTAMP,
     Boundary,
 )
-from boolcast.matching.compiled import ranking_kernel
 from boolcast.matching.values.constants import (
-    AFTER,
-    BEFORE,
     EMPTY_NUMBERS,
     EMPTY_STRINGS,
     FEW,
@@ -37,7 +34,9 @@ from boolcast.matching.values.constants import (
     Numbers,
     Strings,
     buffers_of,
+    ranking_kernel,
 )
+from boolcast.matching.values.kernels import AFTER, BEFORE
 from boolcast.model.values import EventValue, Opaque, Timestamp
 
 Places = NDArray[np.int32]

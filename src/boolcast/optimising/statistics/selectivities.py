@@ -12,7 +12,7 @@ prunes blindly, so `Knowledge` says how each predicate came to its share.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Final, Literal, NamedTuple, cast, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -135,10 +135,10 @@ class Selectivities:
 
     def knowledge(self, filters: Iterable[Filter]) -> Knowledge:
         """How well the predicates of some filters are known."""
-        leaves: dict[Predicate, None] = {}
+        leaves: dict[Leaf, None] = {}
         for filter in filters:
             leaves.update(dict.fromkeys(to_nnf(filter).predicates()))
-        sources = {leaf: self.source(cast("Leaf", leaf)) for leaf in leaves}
+        sources = {leaf: self.source(leaf) for leaf in leaves}
         guessed = [str(leaf) for leaf, source in sources.items() if source == "guess"]
         counts = list(sources.values())
         return Knowledge(

@@ -226,7 +226,7 @@ def _stored(held: _Held, bucket: int, job: Job) -> Part:
     live, part = held
     if part is None:
         files = put_segment(job.store, job.number, to_stored(live), job.known)
-        return Part(bucket, len(live), tuple(live.attributes()), files)
+        return Part(bucket, len(live), live.attributes, files)
     if live.dead == part.dead:
         return part
     dead: NDArray[np.int32] = np.flatnonzero(live.dead_since == 0).astype(np.int32)

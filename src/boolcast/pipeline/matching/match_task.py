@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from boolcast.matching.compiled import building_kernel
-from boolcast.matching.segment.kernel_runner import search, settled
+from boolcast.matching.segment.kernel_runner import find_matches
 from boolcast.matching.segment.live_segment import LiveSegment
 from boolcast.matching.store.catalog import Part
 from boolcast.matching.store.store import Store
+from boolcast.matching.values.array_operations import count_numbers
 from boolcast.pipeline.events.decoded_batches import (
     Reading,
     Source,
@@ -94,9 +94,7 @@ def match_rows_encoded(
         for found in _visited(readings, visit):
             reading = readings[found.reading]
             rows = pa.array(reading.chunk.numbers[found.rows])
-            subscriptions = pa.DictionaryArray.from_arrays(
-                pa.array(found.places), found.live.subscriptions.array, safe=False
-            )
+            subscriptions = found.live.subscriptions.encoded(found.places)
             yield _batch(visit, reading.ids.take(rows), "subscription", subscriptions)
         yield from _problems(readings, visit, "subscription", pa.string())
 
@@ -123,12 +121,11 @@ def count_places(batches: Iterable[pa.RecordBatch], *, visit: Visit) -> Iterator
     summed and moved much faster than ids.
     """
     counts: dict[int, NDArray[np.int64]] = {}
-    count = building_kernel("count_numbers")
     for readings in _gathered(readings_of(batches, visit.source), visit, _is_full):
         for found in _visited(readings, visit):
             if found.segment not in counts:
                 counts[found.segment] = np.zeros(len(found.live), dtype=np.int64)
-            count(found.places, counts[found.segment])
+            count_numbers(found.places, counts[found.segment])
     for segment, matches in counts.items():
         places = np.flatnonzero(matches)
         arrays = [pa.array(places | segment << _PLACE_BITS), pa.array(matches[places])]
@@ -215,12 +212,7 @@ def _visited(readings: Sequence[Reading], visit: Visit) -> Iterator[_Found]:
     for parts in visit.groups:
         for segment, live in enumerate(open_parts(visit.store, parts, visit.keep), first):
             for place, (_, chunk, *_) in enumerate(readings):
-                encoded = chunk.columns.encode(live.spaces, live.segment.text_columns)
-                for hits in search(live, encoded, 0):
-                    rows, places = hits.events, hits.places
-                    if len(hits.unsure):
-                        stands = settled(live, chunk.event, hits)
-                        rows, places = rows[stands], places[stands]
+                for rows, places, _ in find_matches(live, chunk, 0):
                     if len(places):
                         yield _Found(place, segment, live, rows, places)
         first += len(parts)

@@ -18,7 +18,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.values.constants import BEFORE
+from boolcast.matching.values.kernels import BEFORE
 from boolcast.matching.values.kernels.compiling import compiled, kernel, short_kernel
 
 Array = NDArray[Any]
@@ -411,6 +411,9 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
+NAMES = tuple(_SIGNATURES)
+
+
 def compiled_by_name(name: str) -> Callable[..., Any]:
-    """A kernel, as `kernels.access.compiled_match_events`: fast to call, and nobody checks."""
+    """A kernel that is fast to call and checks no argument."""
     return compiled(*_SIGNATURES[name])

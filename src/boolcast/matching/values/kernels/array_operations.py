@@ -1,4 +1,4 @@
-"""What numpy would do in one call too, but with Python's lock in its hands."""
+"""Integer arrays, without holding Python's lock as numpy does."""
 
 from collections.abc import Callable
 from typing import Any
@@ -81,6 +81,9 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
+NAMES = tuple(_SIGNATURES)
+
+
 def compiled_by_name(name: str) -> Callable[..., Any]:
-    """A kernel, as `kernels.access.compiled_match_events`: fast to call, and nobody checks."""
+    """A kernel that is fast to call and checks no argument."""
     return compiled(*_SIGNATURES[name])
