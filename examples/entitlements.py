@@ -14,14 +14,14 @@ REQUESTS = [
     ("Auditors", "region = 'DE' and flagged = true"),
 ]
 
-for customer, text in REQUESTS:
-    grant, request = boolcast.parse(GRANTS[customer]), boolcast.parse(text)
-    verdict = boolcast.covers(grant, request)
-    print(f"{customer} asks for: {text}")
+for customer, request in REQUESTS:
+    print(f"{customer} asks for: {request}")
+    grant, wanted = boolcast.parse(GRANTS[customer]), boolcast.parse(request)
+    verdict = boolcast.covers(grant, wanted)
     if verdict:
         print("  allowed\n")
     elif verdict.witness is not None:
         print(f"  refused: it would show them {dict(verdict.witness)}")
-        print(f"  allowed instead: {boolcast.simplify(grant & request)}\n")
+        print(f"  allowed instead: {boolcast.simplify(grant & wanted)}\n")
     else:
         print("  refused: no proof that the grant covers it\n")
