@@ -1,6 +1,8 @@
 """The one suite that every match engine passes."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
@@ -8,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
-from boolcast.errors import EventError, FilterError, UnknownSubscriptionError
+from boolcast.algebra.simplification import simplify
+from boolcast.errors import (
+    ArgumentError,
+    EventError,
+    FilterError,
+    UnknownSubscriptionError,
+    UsageError,
+)
 from boolcast.filters.parsing import parse
 from boolcast.matching.inputs.protocol import MATCHES, Engine
 from boolcast.model.arrow import events_from_arrow
@@ -55,6 +64,43 @@ def test_by_hand_all_at_once(make):
     engine = filled(make, {text: text for text in texts})
     for text, event, accepted in BY_HAND:
         assert (text in engine.match(event)) is accepted
+
+
+def test_arguments_of_other_types_raise_typed_errors(make):
+    engine = filled(make, {"s": "a = 1"})
+    wrong: Any
+    for wrong in (5, None, [], b"a = 1", {"a": 1}):
+        with pytest.raises(ArgumentError, match="a filter is a text such as"):
+            engine.add("q", wrong)
+        for take in (engine.remove, lambda each: engine.add(each, "a = 1")):
+            with pytest.raises(UsageError, match="the id of a subscription is a string"):
+                take(wrong)
+    for wrong in ([1], None, "a", 5, ("a", 1)):
+        with pytest.raises(EventError, match="an event is a mapping such as"):
+            engine.match(wrong)
+    assert len(engine) == 1
+    assert engine.match({"a": 1}) == ["s"]
+
+
+class Point(NamedTuple):
+    """An event as a named tuple."""
+
+    a: int
+
+
+@dataclass
+class Record:
+    """An event as a dataclass."""
+
+    a: int
+
+
+def test_filters_and_events_in_every_guise(make):
+    engine = filled(make, {"text": "a = 1"})
+    engine.add("tree", parse("a = 1"))
+    engine.add("simplified", simplify(parse("a = 1 and a < 5")))
+    for event in ({"a": 1}, Point(1), Record(1)):
+        assert sorted(engine.match(event)) == ["simplified", "text", "tree"]
 
 
 @pytest.mark.parametrize("value", ["a", "l", "m", "m\0", "n", "", 5])

@@ -13,7 +13,8 @@ from boolcast.algebra.ordered_sets import MISSING, STRING, after, before
 from boolcast.matching.inputs.encoding import Columns
 from boolcast.matching.matcher import Matcher
 from boolcast.matching.store.array_packing import pack, unpack
-from boolcast.matching.values.constants import AFTER, BEFORE, Numbers, Strings, buffers_of, stem_of
+from boolcast.matching.values.constants import Numbers, Strings, buffers_of, stem_of
+from boolcast.matching.values.kernels import AFTER, BEFORE
 from boolcast.matching.values.kernels.array_operations import copy_runs, count_numbers, number_rows
 from boolcast.matching.values.kernels.ranking import compare, fill_table, find, hash_of, split
 from boolcast.matching.values.rank_tables import Spaces

@@ -10,7 +10,7 @@ no lock. Changes take turns.
 """
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.evaluation import evaluate
-from boolcast.filters.expressions import Filter
+from boolcast.filters.expressions import Filter, FilterLike
 from boolcast.filters.limits import DEEPEST, DEFAULT_LIMITS, Limits
-from boolcast.filters.parsing import FilterLike, as_filter
+from boolcast.filters.parsing import as_filter
 from boolcast.filters.size_check import check_limits
 from boolcast.matching.id_table import IdTable
 from boolcast.matching.inputs.attribute_watch import AttributeWatch
@@ -259,7 +259,7 @@ class Matcher:
                 waiting = len(pending)
         return State(segments, pending, waiting, version + 1)
 
-    def match(self, event: Mapping[str, object]) -> list[str]:
+    def match(self, event: object) -> list[str]:
         """The subscriptions that accept the event. Raises EventError if it is malformed."""
         converted = Event.from_python(event)
         state = self._state

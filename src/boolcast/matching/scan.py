@@ -1,12 +1,12 @@
 """The engine that asks every filter: the oracle of the others, and what they must beat."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
 from boolcast.filters.evaluation import evaluate
-from boolcast.filters.expressions import Filter
+from boolcast.filters.expressions import FilterLike
 from boolcast.matching.inputs.event_rows import numbered_events
 from boolcast.matching.inputs.protocol import MATCHES, Events
 from boolcast.matching.inputs.register import BATCH_MATCHES, Snapshot, Subscriptions
@@ -23,7 +23,7 @@ class ScanMatcher:
         self._subscriptions = Subscriptions()
         self._snapshot: Snapshot | None = None
 
-    def add(self, subscription: str, filter: Filter | str) -> None:
+    def add(self, subscription: str, filter: FilterLike) -> None:
         self._subscriptions.add(subscription, filter)
         self._snapshot = None
 
@@ -34,7 +34,7 @@ class ScanMatcher:
     def __len__(self) -> int:
         return len(self._subscriptions)
 
-    def match(self, event: Mapping[str, object]) -> list[str]:
+    def match(self, event: object) -> list[str]:
         state = self._state()
         return state.names_of(_accepting(state, Event.from_python(event)))
 

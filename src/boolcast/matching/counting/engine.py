@@ -12,7 +12,7 @@ This is what the access engine is measured against, and where selectivities are 
 (P1-B5). The index is built anew at the first match after a change.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple, cast
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from boolcast.algebra.ordered_sets import MISSING, OrderedSet
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.expressions import Filter, Leaf, Residual
+from boolcast.filters.expressions import FilterLike, Leaf, Residual
 from boolcast.matching.counting.forests import Forest, associations, jump_code, minimum_count
 from boolcast.matching.counting.kernels.counting import (
     Encoded,
@@ -70,7 +70,7 @@ class CountingMatcher:
         self._index: CountingIndex | None = None
         self._counters: SelectivityCounters | None = None
 
-    def add(self, subscription: str, filter: Filter | str) -> None:
+    def add(self, subscription: str, filter: FilterLike) -> None:
         self._subscriptions.add(subscription, filter)
         self._index = None
 
@@ -81,7 +81,7 @@ class CountingMatcher:
     def __len__(self) -> int:
         return len(self._subscriptions)
 
-    def match(self, event: Mapping[str, object]) -> list[str]:
+    def match(self, event: object) -> list[str]:
         index = self._built()
         ((_, numbers),) = index.matches([Event.from_python(event)])
         return index.state.names_of(numbers.tolist())

@@ -7,7 +7,7 @@ single events when what was added since has been asked as often as there are fil
 it chooses by what it has seen of events.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Final
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from boolcast.errors import EventError, UnknownSubscriptionError
 from boolcast.filters.evaluation import evaluate
-from boolcast.filters.expressions import Filter
+from boolcast.filters.expressions import Filter, FilterLike
 from boolcast.matching.diagrams.diagrams import Diagrams, Figures
 from boolcast.matching.diagrams.matching import DiagramIndex, Visits
 from boolcast.matching.diagrams.nodes import DEFAULT_NODES
@@ -29,6 +29,7 @@ from boolcast.matching.inputs.protocol import MATCHES, Events
 from boolcast.matching.inputs.register import Snapshot, checked_filter
 from boolcast.matching.values.selectivity import Selectivity
 from boolcast.model.events import Event
+from boolcast.model.identifiers import check_subscription_id
 from boolcast.model.statistics import Statistics
 
 _SAMPLE: Final = 4_096
@@ -67,13 +68,14 @@ class MbdEngine:
         self._looks = 0
         """How often filters have been asked that the state does not have."""
 
-    def add(self, subscription: str, filter: Filter | str) -> None:
+    def add(self, subscription: str, filter: FilterLike) -> None:
         parsed = checked_filter(subscription, filter)
         if subscription in self._filters:
             self.remove(subscription)
         self._filters[subscription] = self._pending[subscription] = parsed
 
     def remove(self, subscription: str) -> None:
+        check_subscription_id(subscription)
         if self._filters.pop(subscription, None) is None:
             raise UnknownSubscriptionError(subscription)
         if self._pending.pop(subscription, None) is None:
@@ -83,7 +85,7 @@ class MbdEngine:
     def __len__(self) -> int:
         return len(self._filters)
 
-    def match(self, event: Mapping[str, object]) -> list[str]:
+    def match(self, event: object) -> list[str]:
         converted = Event.from_python(event)
         self._sample.learn(converted)
         self._looks += len(self._pending) + len(self._gone)

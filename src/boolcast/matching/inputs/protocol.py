@@ -1,11 +1,10 @@
-"""What every match engine does; `tests/matching` holds one suite that all of them pass."""
+"""What every match engine does. One suite in `tests/matching` tests them all."""
 
-from collections.abc import Mapping
 from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 
-from boolcast.filters.expressions import Filter
+from boolcast.filters.expressions import FilterLike
 
 Events: TypeAlias = "pa.Table | pa.RecordBatch | pa.RecordBatchReader | bytes"
 """Many events: Arrow, or JSON lines as bytes."""
@@ -19,20 +18,26 @@ MATCHES = pa.schema(
 class Engine(Protocol):
     """Subscriptions by id, and the ids of those that accept an event.
 
-    An id is a string; adding one again replaces its filter. What comes out is exactly what
-    the reference evaluator says, in no particular order.
+    The answer is exactly that of the reference evaluator, in no particular order.
     """
 
-    def add(self, subscription: str, filter: Filter | str) -> None:
-        """Add a subscription, its filter as a tree or as text. Raises FilterError."""
+    def add(self, subscription: str, filter: FilterLike) -> None:
+        """Add a subscription; it replaces one with the same id.
+
+        Raises FilterError, SubscriptionIdError, and UsageError for arguments of another type.
+        """
 
     def remove(self, subscription: str) -> None:
         """Remove a subscription. Raises UnknownSubscriptionError."""
 
     def __len__(self) -> int: ...
 
-    def match(self, event: Mapping[str, object]) -> list[str]:
-        """The subscriptions that accept the event. Raises EventError if it is malformed."""
+    def match(self, event: object) -> list[str]:
+        """The subscriptions that accept the event.
+
+        The event is a mapping, a dataclass, a msgspec Struct, a pydantic model or a named tuple.
+        Raises EventError if it is malformed or anything else.
+        """
 
     def match_batch(self, events: Events) -> pa.RecordBatchReader:
         """The matches of many events, by the state at the call; columns as in `MATCHES`.

@@ -8,9 +8,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from boolcast.errors import UnknownSubscriptionError
-from boolcast.filters.expressions import Filter
+from boolcast.filters.expressions import Filter, FilterLike
 from boolcast.filters.limits import DEFAULT_LIMITS
-from boolcast.filters.parsing import parse
+from boolcast.filters.parsing import as_filter
 from boolcast.filters.size_check import check_limits
 from boolcast.matching.inputs.protocol import MATCHES
 from boolcast.model.identifiers import check_subscription_id
@@ -19,13 +19,16 @@ BATCH_MATCHES: Final = 65_536
 """How many matches a record batch holds at most."""
 
 
-def checked_filter(subscription: str, filter: Filter | str) -> Filter:
-    """The filter as a tree. Raises FilterError, or SubscriptionIdError if the id is none."""
+def checked_filter(subscription: str, filter: FilterLike) -> Filter:
+    """The filter as a tree, within the default limits.
+
+    Raises FilterError, SubscriptionIdError, and UsageError for arguments of another type.
+    """
     check_subscription_id(subscription)
-    if isinstance(filter, str):
-        return parse(filter)
-    check_limits(filter, DEFAULT_LIMITS)
-    return filter
+    parsed = as_filter(filter)
+    if not isinstance(filter, str):
+        check_limits(parsed, DEFAULT_LIMITS)
+    return parsed
 
 
 class Subscriptions:
@@ -35,7 +38,7 @@ class Subscriptions:
         self._filters: dict[str, Filter] = {}
         self._holders: dict[Filter, dict[str, None]] = {}
 
-    def add(self, subscription: str, filter: Filter | str) -> None:
+    def add(self, subscription: str, filter: FilterLike) -> None:
         """Add an id, or give it another filter.
 
         Raises FilterError or SubscriptionIdError, and then changes nothing.
@@ -49,6 +52,7 @@ class Subscriptions:
 
     def remove(self, subscription: str) -> None:
         """Remove an id. Raises UnknownSubscriptionError."""
+        check_subscription_id(subscription)
         filter = self._filters.pop(subscription, None)
         if filter is None:
             raise UnknownSubscriptionError(subscription)
