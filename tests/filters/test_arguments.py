@@ -15,9 +15,8 @@ from boolcast.algebra.normal_forms import to_cnf, to_dnf
 from boolcast.algebra.normalisation import normalise_conjunction
 from boolcast.algebra.relations import relate
 from boolcast.errors import ArgumentError, FilterSyntaxError, FilterTruthError, UsageError
-from boolcast.filters.expressions import And, Or
+from boolcast.filters.expressions import And, Or, as_filter
 from boolcast.filters.limits import Limits
-from boolcast.filters.parsing import as_filter
 from boolcast.model.schemas import Attribute, Schema
 from tests.strategies import filters
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.filters.explanation import Explanation, explain
+from boolcast.filters.evaluation import Explanation, explain
 from boolcast.filters.expressions import And, Constant, Filter, Not, Or, Predicate
 from boolcast.filters.parsing import parse
 from boolcast.model.values import Opaque, Timestamp

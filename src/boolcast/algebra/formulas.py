@@ -10,8 +10,8 @@ from typing import NamedTuple
 from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.domains import World
 from boolcast.algebra.value_sets import ValueSet, Variable, meaning
+from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import And, Constant, Filter, Leaf, Not, Or
-from boolcast.filters.negation import complement
 
 
 class Atom(NamedTuple):

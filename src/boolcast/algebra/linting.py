@@ -7,6 +7,7 @@ import msgspec
 
 from boolcast.algebra.relations import Prover
 from boolcast.algebra.simplification import SIMPLIFY_BUDGET, simplify
+from boolcast.filters.canonical import to_nnf
 from boolcast.filters.expressions import (
     And,
     Comparison,
@@ -17,10 +18,9 @@ from boolcast.filters.expressions import (
     Not,
     Or,
     Predicate,
+    as_filter,
     conjunction,
 )
-from boolcast.filters.negation import to_nnf
-from boolcast.filters.parsing import as_filter
 from boolcast.model.events import Event
 from boolcast.model.schemas import Schema
 

@@ -8,6 +8,7 @@ another one are dropped on the way.
 from itertools import product
 from typing import Final
 
+from boolcast.filters.canonical import to_nnf
 from boolcast.filters.expressions import (
     And,
     Constant,
@@ -17,11 +18,10 @@ from boolcast.filters.expressions import (
     Or,
     Predicate,
     RewrittenFilter,
+    as_filter,
     conjunction,
     disjunction,
 )
-from boolcast.filters.negation import to_nnf
-from boolcast.filters.parsing import as_filter
 
 DEFAULT_CLAUSES: Final = 4_096
 

@@ -20,7 +20,12 @@ from boolcast.algebra.relations import Search
 from boolcast.algebra.simplification import SIMPLIFY_BUDGET
 from boolcast.algebra.value_sets import ONLY_MISSING, Variable, intersect, meaning
 from boolcast.errors import UsageError
-from boolcast.filters.canonical import canonical_predicate, canonical_value
+from boolcast.filters.canonical import (
+    canonical_predicate,
+    canonical_value,
+    to_nnf,
+    without_constants,
+)
 from boolcast.filters.expressions import (
     FALSE,
     Between,
@@ -33,11 +38,11 @@ from boolcast.filters.expressions import (
     Leaf,
     RewrittenFilter,
     StringTest,
+    as_filter,
     conjunction,
 )
-from boolcast.filters.negation import to_nnf, without_constants
-from boolcast.filters.parsing import as_filter
-from boolcast.filters.printing import to_text, value_text
+from boolcast.filters.printing import to_text
+from boolcast.filters.words import value_text
 from boolcast.model.schemas import Schema
 from boolcast.model.values import Timestamp, Value
 

@@ -14,8 +14,7 @@ from boolcast.algebra.domains import ALL_EVENTS, World, worlds
 from boolcast.algebra.formulas import accepted, both, refused
 from boolcast.algebra.satisfaction import State, event_of, solutions
 from boolcast.algebra.verdict import Verdict
-from boolcast.filters.expressions import Filter, FilterLike
-from boolcast.filters.parsing import as_filter
+from boolcast.filters.expressions import Filter, FilterLike, as_filter
 from boolcast.model.events import Event
 from boolcast.model.schemas import Schema
 

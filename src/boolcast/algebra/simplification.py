@@ -10,6 +10,7 @@ from typing import Final
 
 from boolcast.algebra.budget import DEFAULT_BUDGET
 from boolcast.algebra.relations import Prover
+from boolcast.filters.canonical import to_nnf, without_constants
 from boolcast.filters.expressions import (
     FALSE,
     TRUE,
@@ -20,11 +21,10 @@ from boolcast.filters.expressions import (
     Or,
     Predicate,
     RewrittenFilter,
+    as_filter,
     conjunction,
     disjunction,
 )
-from boolcast.filters.negation import to_nnf, without_constants
-from boolcast.filters.parsing import as_filter
 from boolcast.model.schemas import Schema
 
 SIMPLIFY_BUDGET: Final = 10 * DEFAULT_BUDGET

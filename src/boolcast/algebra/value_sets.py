@@ -12,6 +12,7 @@ from typing import NamedTuple, assert_never
 from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.filters.canonical import canonical_predicate
+from boolcast.filters.canonical import complement as complement_of
 from boolcast.filters.expressions import (
     AttributeComparison,
     Between,
@@ -25,7 +26,6 @@ from boolcast.filters.expressions import (
     Residual,
     StringTest,
 )
-from boolcast.filters.negation import complement as complement_of
 from boolcast.filters.patterns import ANY, LikePattern
 from boolcast.filters.printing import to_text
 from boolcast.model.values import Value, kind_of

@@ -8,7 +8,7 @@ gives equal predicates one text. `patterns` and `regexes` match strings.
 
 from boolcast.filters import expressions
 from boolcast.filters.evaluation import accepts
-from boolcast.filters.parsing import as_filter
+from boolcast.filters.parsing import parse
 from boolcast.filters.printing import to_text
 
-expressions.connect(expressions.Functions(accepts, to_text, as_filter))
+expressions.connect(expressions.Functions(accepts, to_text, parse))

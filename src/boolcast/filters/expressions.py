@@ -9,18 +9,20 @@ its own and not the Boolean negation: both are false where the attribute is miss
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, Protocol, get_args
 
 import msgspec
 from msgspec.structs import force_setattr
 
-from boolcast.errors import FilterTruthError
+from boolcast.errors import ArgumentError, FilterTruthError
+from boolcast.filters import regexes
+from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.filters.patterns import LikePattern
-from boolcast.filters.regexes import compile_regex
+from boolcast.filters.words import StringFunction
+from boolcast.model.schemas import Schema
 from boolcast.model.values import Value, is_well_formed, kind_of, written
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
-StringFunction = Literal["starts_with", "ends_with", "contains"]
 
 _OPERATORS: Final = frozenset(get_args(Operator))
 _STRING_FUNCTIONS: Final = frozenset(get_args(StringFunction))
@@ -47,16 +49,16 @@ class Expression(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return frozenset(name for leaf in self.predicates() for name in leaf.names())
 
     def __and__(self, other: "FilterLike") -> "Filter":
-        return And((_closed(self), _functions().as_filter(other)))
+        return And((_closed(self), as_filter(other)))
 
     def __rand__(self, other: "FilterLike") -> "Filter":
-        return And((_functions().as_filter(other), _closed(self)))
+        return And((as_filter(other), _closed(self)))
 
     def __or__(self, other: "FilterLike") -> "Filter":
-        return Or((_closed(self), _functions().as_filter(other)))
+        return Or((_closed(self), as_filter(other)))
 
     def __ror__(self, other: "FilterLike") -> "Filter":
-        return Or((_functions().as_filter(other), _closed(self)))
+        return Or((as_filter(other), _closed(self)))
 
     def __invert__(self) -> "Filter":
         return Not(_closed(self))
@@ -73,7 +75,13 @@ class Functions(NamedTuple):
 
     accepts: Callable[["Filter", object], bool]
     to_text: Callable[["Filter"], str]
-    as_filter: Callable[["FilterLike"], "Filter"]
+    parse: "Parse"
+
+
+class Parse(Protocol):
+    """How a text becomes a filter."""
+
+    def __call__(self, text: str, *, schema: Schema | None, limits: Limits) -> "Filter": ...
 
 
 _connected: list[Functions] = []
@@ -284,7 +292,7 @@ class Matches(Predicate, frozen=True, tag="matches"):
     def __post_init__(self) -> None:
         _check_name(self.attribute)
         written(self.pattern)
-        compile_regex(self.pattern)
+        regexes.compile_regex(self.pattern)
 
 
 class AttributeComparison(Predicate, frozen=True, tag="attributes"):
@@ -346,6 +354,37 @@ def disjunction(children: Iterable[Filter]) -> Filter:
     if len(parts) > 1:
         return Or(parts)
     return parts[0] if parts else FALSE
+
+
+def as_filter(
+    given: FilterLike, *, schema: Schema | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Filter:
+    """The filter that a caller means by a text, a `Filter`, or the result of `simplify`.
+
+    `schema` and `limits` concern texts only: a Filter is taken as it is. Raises ArgumentError
+    for anything else, and what `parse` raises for a text that is not a filter.
+    """
+    if isinstance(given, Expression):
+        return given
+    if isinstance(given, RewrittenFilter):
+        return given.filter
+    if isinstance(given, str):
+        return _functions().parse(given, schema=schema, limits=limits)
+    raise ArgumentError(
+        "a filter is a text such as 'price < 25', a Filter, or the result of `simplify`", given
+    )
+
+
+def is_enclosed(parent: Filter, child: Filter) -> bool:
+    """True if the child stands in parentheses within its parent."""
+    match parent, child:
+        case (And(), Or()) | (Not(), And() | Or()):
+            return True
+        case Not(), StringTest() | Matches():
+            # `not contains(…)` is the complement, a predicate of its own.
+            return not child.negated
+        case _:
+            return False
 
 
 def _check_name(name: str) -> None:

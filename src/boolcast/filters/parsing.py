@@ -18,9 +18,7 @@ from boolcast.filters.expressions import (
     AttributeComparison,
     Between,
     Comparison,
-    Expression,
     Filter,
-    FilterLike,
     In,
     IsNull,
     Leaf,
@@ -29,14 +27,12 @@ from boolcast.filters.expressions import (
     Not,
     Operator,
     Or,
-    RewrittenFilter,
-    StringFunction,
     StringTest,
 )
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
-from boolcast.filters.printing import FUNCTIONS, escaped
 from boolcast.filters.scanning import Scanner
 from boolcast.filters.schema_check import find_problem
+from boolcast.filters.words import FUNCTIONS, StringFunction, escaped
 from boolcast.model.schemas import Schema
 from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, Timestamp, Value, kind_of
 
@@ -61,25 +57,6 @@ def parse(text: str, *, schema: Schema | None = None, limits: Limits = DEFAULT_L
         return _Parser(text, schema, limits).parse()
     except RecursionError:
         raise limits.error("depth", text) from None
-
-
-def as_filter(
-    given: FilterLike, *, schema: Schema | None = None, limits: Limits = DEFAULT_LIMITS
-) -> Filter:
-    """The filter that a caller means by a text, a `Filter`, or the result of `simplify`.
-
-    `schema` and `limits` concern texts only: a Filter is taken as it is. Raises ArgumentError
-    for anything else, and what `parse` raises for a text that is not a filter.
-    """
-    if isinstance(given, Expression):
-        return given
-    if isinstance(given, RewrittenFilter):
-        return given.filter
-    if isinstance(given, str):
-        return parse(given, schema=schema, limits=limits)
-    raise ArgumentError(
-        "a filter is a text such as 'price < 25', a Filter, or the result of `simplify`", given
-    )
 
 
 class _Parser:

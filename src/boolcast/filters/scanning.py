@@ -6,7 +6,7 @@ from typing import Final, NoReturn
 from boolcast.errors import FilterSyntaxError
 from boolcast.filters import slips
 from boolcast.filters.limits import Limits
-from boolcast.filters.printing import KEYWORDS
+from boolcast.filters.words import KEYWORDS
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:

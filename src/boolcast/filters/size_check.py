@@ -15,9 +15,9 @@ from boolcast.filters.expressions import (
     Or,
     Predicate,
     StringTest,
+    is_enclosed,
 )
 from boolcast.filters.limits import DEEPEST, Limits
-from boolcast.filters.printing import is_enclosed
 from boolcast.model.values import Value
 
 

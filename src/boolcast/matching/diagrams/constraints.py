@@ -14,8 +14,8 @@ from boolcast.algebra.domains import World
 from boolcast.algebra.ordered_sets import NOTHING
 from boolcast.algebra.value_sets import ValueSet, Variable, intersect, meaning
 from boolcast.algebra.witness_values import is_empty
+from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import And, Constant, Filter, Leaf, Not, Or
-from boolcast.filters.negation import complement
 
 _STEPS: Final = 1_000
 """What the comparison of two patterns may cost."""

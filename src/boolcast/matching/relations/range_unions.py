@@ -17,6 +17,7 @@ from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.conjunctions import leaves
 from boolcast.algebra.ordered_sets import Boundary, OrderedSet
 from boolcast.algebra.value_sets import Row, meaning
+from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import (
     And,
     AttributeComparison,
@@ -27,7 +28,6 @@ from boolcast.filters.expressions import (
     Not,
     Or,
 )
-from boolcast.filters.negation import complement
 
 Ranges = dict[str, OrderedSet]
 """For each attribute that is constrained a set that holds every value which it can have."""

@@ -9,8 +9,8 @@ from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.domains import ALL_EVENTS, worlds
 from boolcast.algebra.ordered_sets import NOTHING, OrderedSet
 from boolcast.algebra.value_sets import Variable, meaning
+from boolcast.filters.canonical import to_nnf, without_constants
 from boolcast.filters.expressions import FALSE, And, Filter, Leaf, Or
-from boolcast.filters.negation import to_nnf, without_constants
 from boolcast.model.schemas import Schema
 
 

@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple, cast
 
 from boolcast.algebra.ordered_sets import BOOLEAN, MISSING, STRINGS, OrderedSet
 from boolcast.algebra.value_sets import Row, comparison_cuts, meaning
+from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import (
     And,
     Comparison,
@@ -23,7 +24,6 @@ from boolcast.filters.expressions import (
     Or,
     Residual,
 )
-from boolcast.filters.negation import complement
 from boolcast.model.values import Value
 
 ALWAYS: Final = ""

@@ -13,8 +13,8 @@ from boolcast.algebra import to_dnf
 from boolcast.algebra.conjunctions import leaves
 from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.algebra.value_sets import meaning
+from boolcast.filters.canonical import to_nnf
 from boolcast.filters.expressions import Filter, Leaf
-from boolcast.filters.negation import to_nnf
 
 _CLAUSES: Final = 64
 """How many boxes one filter may come to."""

@@ -17,10 +17,9 @@ from typing import Final, Literal, NamedTuple, get_args
 import msgspec
 
 from boolcast.errors import FilterError, StatisticsError
-from boolcast.filters.canonical import canonical_predicate
+from boolcast.filters.canonical import canonical_predicate, to_nnf
 from boolcast.filters.expressions import Comparison, Filter, Leaf, Predicate
 from boolcast.filters.limits import Limits
-from boolcast.filters.negation import to_nnf
 from boolcast.filters.parsing import parse
 from boolcast.filters.printing import to_text
 from boolcast.model.sort_keys import sort_key
