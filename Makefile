@@ -24,6 +24,7 @@ demo: $(READY) ## a tour in two parts, in under 3 minutes: filters, and a stream
 	@$(BIN)/boolcast demo spark
 
 test: $(READY) ## all tests and static checks, except the long ones
+	@$(BIN)/python -m tests.prepare
 	@$(PYTEST) $(SIDE_BY_SIDE) -m "not long"
 
 test-fast: $(READY) ## the tests that are neither slow nor long, in under a minute

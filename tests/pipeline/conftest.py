@@ -10,10 +10,12 @@ from pyspark.sql import SparkSession
 from boolcast.pipeline import session
 from tests.pipeline.cluster import Cluster
 from tests.pipeline.cluster import cluster as run_cluster
+from tests.prepare import java_options
 
-# Java's second compiler pays after minutes, and these take seconds; also for those that start a
-# Spark of their own. Other than JAVA_TOOL_OPTIONS it is not told on standard error.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# Also for those that start a Spark of their own. Unlike JAVA_TOOL_OPTIONS these are not repeated on
+# standard error.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", java_options())
+os.environ.setdefault("SPARK_DAEMON_JAVA_OPTS", java_options())
 
 
 @pytest.hookimpl(tryfirst=True)
