@@ -12,13 +12,18 @@ from itertools import pairwise
 from typing import Final, cast
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.budget import Budget
-from boolcast.algebra.conjunctions import leaves
-from boolcast.algebra.domains import ALL_EVENTS, World, worlds
+from boolcast.algebra.budget import SIMPLIFY_BUDGET, Budget
 from boolcast.algebra.ordered_sets import Boundary, OrderedSet
-from boolcast.algebra.relations import Search
-from boolcast.algebra.simplification import SIMPLIFY_BUDGET
-from boolcast.algebra.value_sets import ONLY_MISSING, Variable, intersect, meaning
+from boolcast.algebra.satisfaction import Search
+from boolcast.algebra.value_sets import (
+    ALL_EVENTS,
+    ONLY_MISSING,
+    Variable,
+    World,
+    intersect,
+    meaning,
+    worlds,
+)
 from boolcast.errors import UsageError
 from boolcast.filters.canonical import (
     canonical_predicate,
@@ -40,6 +45,7 @@ from boolcast.filters.expressions import (
     StringTest,
     as_filter,
     conjunction,
+    leaves,
 )
 from boolcast.filters.printing import to_text
 from boolcast.filters.words import value_text

@@ -375,6 +375,16 @@ def as_filter(
     )
 
 
+def leaves(node: Filter) -> tuple[Leaf, ...] | None:
+    """The predicates of a conjunction, or None if the filter is not one as it stands."""
+    if isinstance(node, Predicate):
+        return (node,)
+    if not isinstance(node, And):
+        return None
+    found = tuple(child for child in node.children if isinstance(child, Predicate))
+    return found if len(found) == len(node.children) else None
+
+
 def is_enclosed(parent: Filter, child: Filter) -> bool:
     """True if the child stands in parentheses within its parent."""
     match parent, child:

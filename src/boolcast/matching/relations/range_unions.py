@@ -14,9 +14,9 @@ from functools import reduce
 from typing import Final, NamedTuple, assert_never
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.conjunctions import leaves
 from boolcast.algebra.ordered_sets import Boundary, OrderedSet
-from boolcast.algebra.value_sets import Row, meaning
+from boolcast.algebra.strings import Row
+from boolcast.algebra.value_sets import meaning
 from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import (
     And,
@@ -27,6 +27,7 @@ from boolcast.filters.expressions import (
     Matches,
     Not,
     Or,
+    leaves,
 )
 
 Ranges = dict[str, OrderedSet]

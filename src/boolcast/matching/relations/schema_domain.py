@@ -6,9 +6,8 @@ Patterns and residuals are seen by what order says of them, so they rule out not
 from typing import cast
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.domains import ALL_EVENTS, worlds
 from boolcast.algebra.ordered_sets import NOTHING, OrderedSet
-from boolcast.algebra.value_sets import Variable, meaning
+from boolcast.algebra.value_sets import ALL_EVENTS, Variable, meaning, worlds
 from boolcast.filters.canonical import to_nnf, without_constants
 from boolcast.filters.expressions import FALSE, And, Filter, Leaf, Or
 from boolcast.model.schemas import Schema

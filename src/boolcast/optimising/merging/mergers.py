@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from boolcast.algebra import DEFAULT_BUDGET, simplify
+from boolcast.algebra.budget import DEFAULT_BUDGET
+from boolcast.algebra.simplification import simplify
 from boolcast.errors import LimitError, UnknownSubscriptionError
 from boolcast.filters.expressions import Filter, Or
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from boolcast.algebra import covers
+from boolcast.algebra.relations import covers
 from boolcast.errors import PruningTargetError, ReplacementTargetError
 from boolcast.filters.expressions import (
     And,

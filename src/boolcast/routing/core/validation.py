@@ -1,6 +1,6 @@
 """Every invariant of a broker's tables, checked from scratch."""
 
-from boolcast.algebra import covers
+from boolcast.algebra.relations import covers
 from boolcast.filters.expressions import Filter
 from boolcast.routing.core.neighbours import Neighbour
 from boolcast.routing.core.state import State
