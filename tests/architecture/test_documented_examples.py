@@ -18,7 +18,12 @@ DOCUMENTS = [
 SLOW = {"command-line.md", "simulation.md", "matching.md", "merging.md", "pruning.md"}
 """Their commands are processes of their own, or take seconds each."""
 
-EXAMPLES = list(files(ROOT / "examples", ".py"))
+EXAMPLES = [
+    path
+    for path in files(ROOT / "examples", ".py")
+    # Starts Spark, and is run by tests/pipeline/test_documents.py.
+    if path.name != "saved_searches.py"
+]
 
 
 @pytest.fixture

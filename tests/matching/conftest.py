@@ -15,7 +15,7 @@ def store(request, tmp_path) -> Store:
             return MemoryStore()
         case _:
             # Not above: it imports Spark, which fast tests do not wait for.
-            from boolcast.pipeline.spark.object_store import ObjectStore  # noqa: PLC0415
+            from boolcast.pipeline.spark.stores import ObjectStore  # noqa: PLC0415
 
             s3 = request.getfixturevalue("s3")
             return ObjectStore(f"{s3.new_bucket()}/index", s3.options, cache=tmp_path / "cache")

@@ -39,17 +39,17 @@ class FullStore(FolderStore):
 
 
 class ContestedStore(FolderStore):
-    """A folder where a rival publishes right before we do, so many times."""
+    """A folder where another writer publishes right before we do, so many times."""
 
     def __init__(
-        self, folder: Path, rival: tuple[Sequence[StoredSegment], bytes], *, times: int
+        self, folder: Path, other_writer: tuple[Sequence[StoredSegment], bytes], *, times: int
     ) -> None:
         super().__init__(folder)
-        self.rival = rival
+        self.other_writer = other_writer
         self.times = times
 
     def put_if_absent(self, name: str, data: bytes) -> bool:
         if name.startswith("versions/") and self.times:
             self.times -= 1
-            publish(FolderStore(self.folder), *self.rival)
+            publish(FolderStore(self.folder), *self.other_writer)
         return super().put_if_absent(name, data)

@@ -9,9 +9,9 @@ import pytest
 
 from boolcast.cli.stream_progress import waiting_text
 from boolcast.matching.store.store import FolderStore
-from boolcast.pipeline.spark.paths import absolute, pattern_of, root_of
+from boolcast.pipeline.spark.files import absolute, pattern_of, root_of
 from boolcast.pipeline.streaming.backlog import Backlog, Waiting
-from boolcast.pipeline.streaming.checkpoint_files import TakenPaths, files_of
+from boolcast.pipeline.streaming.checkpoint_files import SeenPaths, files_of
 
 NOW = 1_800_000_000
 
@@ -123,7 +123,7 @@ def test_files_elsewhere_are_listed_by_fsspec(tmp_path):
 
 def test_the_log_is_read_on(tmp_path):
     """Also past compact entries, and where Spark has cleared away what those tell."""
-    taken = TakenPaths(FolderStore(tmp_path))
+    taken = SeenPaths(FolderStore(tmp_path))
     assert taken.read() == set()
     write_log(tmp_path, "sources/0/0", {0: ["file:///a"]})
     write_log(tmp_path, "sources/1/0", {0: ["s3a://bucket/x"]})
@@ -132,7 +132,7 @@ def test_the_log_is_read_on(tmp_path):
     write_log(tmp_path, "sources/0/2", {2: ["file:///d"]})
     (tmp_path / "sources/0/0").unlink()
     assert taken.read() == {"/a", "/b", "/c", "/d", "/x"}
-    assert TakenPaths(FolderStore(tmp_path)).read() == taken.read()
+    assert SeenPaths(FolderStore(tmp_path)).read() == taken.read()
     write_log(tmp_path, "sources/0/3.compact", {0: ["file:///never"], 3: ["file:///e"]})
     assert taken.read() == {"/a", "/b", "/c", "/d", "/e", "/x"}
 

@@ -11,8 +11,10 @@ from boolcast.errors import FileError
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.pipeline import backtest
-from boolcast.pipeline.matching.files import is_parquet, read_events, read_subscriptions
+from boolcast.pipeline.events.history import read_events
+from boolcast.pipeline.index.subscription_files import read_subscriptions
 from boolcast.pipeline.spark import workloads
+from boolcast.pipeline.spark.files import is_parquet
 from boolcast.workloads import Diverse
 from tests.cli.running import run
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from boolcast.matching.matcher import Matcher
-from boolcast.pipeline.spark.object_store import ObjectStore
+from boolcast.pipeline.spark.stores import ObjectStore
 from tests.pipeline.cluster import WORKERS
 from tests.pipeline.cluster_job import EVENTS, FILTERS
 

@@ -1,4 +1,4 @@
-"""The examples of documents that run on Spark do what they say."""
+"""The documents and example programs that run on Spark do what they say."""
 
 import os
 import subprocess
@@ -35,3 +35,33 @@ def test_a_document_tells_the_truth(path, s3, tmp_path):
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+SAVED_SEARCHES = """\
+3 searches saved, 1 rejected:
+  dana: expected a value or an attribute, found the end of the filter
+
+New books today:
+  The Dispossessed (good, 9.50)       ada
+  The Dispossessed (signed, 120.00)   cem
+  Gaudy Night (good, 6.00)            ben
+  Gaudy Night (worn, 2.00)            -
+  Middlemarch (good, 30.00)           cem
+  Dune (good, 7.00)                   -
+
+After dana fixes her search and cem deletes his, books per search:
+  ada: 1
+  ben: 1
+  dana: 1
+"""
+
+
+def test_saved_searches(tmp_path):
+    run = subprocess.run(
+        [sys.executable, ROOT / "examples" / "saved_searches.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (run.returncode, run.stdout) == (0, SAVED_SEARCHES), run.stderr

@@ -27,11 +27,11 @@ from boolcast.matching.store.catalog import index_of
 from boolcast.matching.store.snapshots import read_manifest
 from boolcast.matching.store.store import FolderStore
 from boolcast.pipeline.events.decoded_batches import Attributes, Source
-from boolcast.pipeline.events.event_ids import ids_of, may_be
+from boolcast.pipeline.events.event_ids import ids_of, may_convert
 from boolcast.pipeline.events.file_events import FileEvents, IdColumn, Portion, Unreadable
 from boolcast.pipeline.matching.match_task import Form, Visit
 from boolcast.pipeline.matching.matches import groups_of
-from boolcast.pipeline.spark.paths import folder_values, root_of
+from boolcast.pipeline.spark.files import folder_values, root_of
 from boolcast.pipeline.streaming.delivery import Delivery
 from tests.matching.conformance import COLUMNS, PROBES, accepting_each, filled
 from tests.pipeline.test_agreement import FILTERS, IDS, TYPES, split
@@ -92,9 +92,10 @@ def delivered(
 ) -> dict[str, list[dict[str, Any]]]:
     """What a task puts into both tables, by their names."""
     groups = groups_of(index_of(read_manifest(index, 1)), 1)
-    visit = Visit(index, groups, Source(Attributes(None), reading(needed_by(index))))
+    visit = Visit(index, groups, Source(Attributes(None)))
+    files = reading(needed_by(index))
     store = FolderStore(output)
-    task = Delivery(visit=visit, form=form, output=store, batch=0, version=1)
+    task = Delivery(visit=visit, files=files, form=form, output=store, batch=0, version=1)
     (reports,) = task(iter([pa.record_batch({"path": [f"file:{path}" for path in paths]})]))
     found: dict[str, list[dict[str, Any]]] = {"matches": [], "dead_letters": [], "events": []}
     for report in reports.to_pylist():
@@ -158,7 +159,7 @@ def test_a_task_tells_what_it_could_not_match(tmp_path):
     nameless, damaged, other = found["dead_letters"]
     assert nameless["error"] == "the event has no id"
     assert damaged["error"].startswith(f"no event of {paths[1]} can be read: ")
-    assert other["error"] == "the id 'b' cannot be of type bigint"
+    assert other["error"] == "the id 'b' cannot become type bigint"
     assert {row["id"] for row in found["dead_letters"]} == {None}
 
 
@@ -317,7 +318,7 @@ BROKEN: Final = pa.array([b"a", b"\xff", b"b"], pa.binary()).cast(pa.string(), s
     ],
 )
 def test_ids_of_another_type_are_the_same_or_none(found, wanted, expected):
-    assert may_be(found.type, wanted)
+    assert may_convert(found.type, wanted)
     array, problems = ids_of(found, wanted, "such")
     assert array.type == wanted
     values = array.to_pylist()
@@ -327,7 +328,7 @@ def test_ids_of_another_type_are_the_same_or_none(found, wanted, expected):
     for row, value in enumerate(expected):
         if values[row] is None and value is not None:
             told = problems[row].replace("Decimal('1.25')", "1.25")
-            assert told == f"the id {value} cannot be of type such"
+            assert told == f"the id {value} cannot become type such"
         else:
             assert values[row] == value
             assert row not in problems
@@ -352,13 +353,13 @@ def test_ids_of_kinds_that_have_nothing_in_common():
         pa.month_day_nano_interval(),
     ]
     for found in kinds:
-        assert not may_be(found, pa.int64())
-        assert not may_be(found, pa.string())
-        assert not may_be(found, pa.binary())
-    assert not may_be(pa.binary(), pa.int64())
-    assert not may_be(pa.uuid(), pa.int64())
-    assert not may_be(pa.list_(pa.string()), pa.list_(pa.int64()))
-    assert not may_be(pa.struct([("x", pa.int64())]), pa.struct([("y", pa.int64())]))
+        assert not may_convert(found, pa.int64())
+        assert not may_convert(found, pa.string())
+        assert not may_convert(found, pa.binary())
+    assert not may_convert(pa.binary(), pa.int64())
+    assert not may_convert(pa.uuid(), pa.int64())
+    assert not may_convert(pa.list_(pa.string()), pa.list_(pa.int64()))
+    assert not may_convert(pa.struct([("x", pa.int64())]), pa.struct([("y", pa.int64())]))
 
 
 def test_what_folders_tell(tmp_path, monkeypatch):

@@ -74,9 +74,9 @@ def test_what_cannot_be_matched_is_refused(spark, tmp_path):
     with pytest.raises(UsageError, match="cannot be called 'Subscription'"):
         match(events.withColumnRenamed("id", "Subscription"), tmp_path, event_id="Subscription")
     for made in ("make_interval(id)", "array(make_ym_interval(id))"):
-        with pytest.raises(UsageError, match="cannot travel to Python"):
+        with pytest.raises(UsageError, match="cannot be sent to Python"):
             match(events.selectExpr(f"{made} as id"), tmp_path, event_id="id")
-    with pytest.raises(UsageError, match="must hold JSON as strings, and it is of type int"):
+    with pytest.raises(UsageError, match="must hold JSON as strings, but its type is int"):
         match(events, tmp_path, event_id="id", json="subscription")
 
 

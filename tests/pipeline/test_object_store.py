@@ -14,8 +14,8 @@ import pytest
 
 from boolcast.errors import StoreError, UsageError
 from boolcast.matching.store.snapshots import StoredSegment, load, publish
-from boolcast.pipeline.spark import object_store
-from boolcast.pipeline.spark.object_store import ObjectStore
+from boolcast.pipeline.spark import stores
+from boolcast.pipeline.spark.stores import ObjectStore
 from tests.matching.faults import NEW, OLD
 from tests.matching.versions import assert_holds
 from tests.s3 import S3Server, ignore_condition, lose_answer, refuse
@@ -40,7 +40,7 @@ def store(s3, cache) -> Iterator[ObjectStore]:
 # --- What it is
 
 
-def test_it_travels(store):
+def test_it_can_be_pickled(store):
     store.put_if_absent("a", b"bytes")
     copy = pickle.loads(pickle.dumps(store))
     assert copy.get("a") == b"bytes"
@@ -125,7 +125,7 @@ def test_a_conflict_is_asked_again(store, s3):
 def test_conflicts_without_end_are_an_error(store, s3, monkeypatch):
     store.put_if_absent("a", b"")
     monkeypatch.setattr("time.sleep", lambda seconds: None)
-    s3.faults += [CONFLICT] * object_store._CONFLICTS
+    s3.faults += [CONFLICT] * stores._CONFLICTS
     with pytest.raises(OSError, match=f"{store}/b cannot be written: .*on purpose"):
         store.put_if_absent("b", b"")
     assert store.list("") == ["a"]
@@ -149,7 +149,7 @@ def test_what_is_forbidden_is_told(store, s3):
 )
 def test_a_store_without_conditional_writes_is_refused(store, s3, fault):
     s3.faults += [fault] * (2 if fault is ignore_condition else 1)
-    with pytest.raises(StoreError, match="does not know conditional writes"):
+    with pytest.raises(StoreError, match="does not support conditional writes"):
         store.put_if_absent("a", b"")
     assert store.list("") == []
 
@@ -362,7 +362,7 @@ def test_without_a_name_the_cache_is_in_a_temporary_folder_of_ones_own(s3, tmp_p
     assert path.parent.stat().st_mode & 0o777 == 0o700
     path.parent.rename(tmp_path / "elsewhere")
     path.parent.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(StoreError, match="belongs to somebody else: set BOOLCAST_CACHE"):
+    with pytest.raises(StoreError, match="belongs to another user: set BOOLCAST_CACHE"):
         store.path(NAME)
 
 

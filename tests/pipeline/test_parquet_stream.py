@@ -11,7 +11,7 @@ import pytest
 from boolcast.errors import FileError, StoreError, StreamError, UsageError
 from boolcast.pipeline import parquet_stream, read_batches, read_dead_letters, read_matches
 from boolcast.pipeline.streaming.checkpoint_files import _changed
-from boolcast.pipeline.streaming.version_pinning import Serving
+from boolcast.pipeline.streaming.version_pinning import VersionPinning
 from tests.pipeline import contents
 from tests.pipeline.streams import SCHEMA, Scene, event
 
@@ -66,14 +66,14 @@ def test_whatever_comes_the_stream_goes_on(spark, scene):
     told = {(row["batch"], row["id"], row["error"]) for row in scene.rows("dead_letters")}
     (of_damaged,) = (error for _, _, error in told if str(damaged) in error)
     others = (
-        "its column 'id' is of type bool, and the ids of this stream are of type bigint, which it "
-        "cannot be: write the file again with such a column, under a new name"
+        "its column 'id' has type bool, which cannot become bigint, the type of this stream's ids: "
+        "write the file again with such a column, under a new name"
     )
     assert told == {
         (1, None, of_damaged),
         (1, None, f"no event of {nameless} can be read: it has no column 'id'"),
         (1, None, "the event has no id"),
-        (2, None, "the id 'ten' cannot be of type bigint"),
+        (2, None, "the id 'ten' cannot become type bigint"),
         (2, None, f"no event of {flags} can be read: {others}"),
     }
     assert of_damaged.startswith(f"no event of {damaged} can be read: Parquet magic bytes not")
@@ -115,14 +115,14 @@ def test_a_file_that_goes_before_it_is_read_ends_the_stream(spark, scene, monkey
     scene.save()
     path = scene.put_table("a", events(1))
     kept = path.read_bytes()
-    bind = Serving.bind
+    pin = VersionPinning.pin
 
-    def losing(serving, *arguments):
+    def losing(versions, *arguments):
         path.unlink()
-        return bind(serving, *arguments)
+        return pin(versions, *arguments)
 
-    monkeypatch.setattr(Serving, "bind", losing)
-    with pytest.raises(StreamError, match=r"a\.parquet.*Once it is back, start") as caught:
+    monkeypatch.setattr(VersionPinning, "pin", losing)
+    with pytest.raises(StreamError, match=r"a\.parquet.*Put the file back; then start") as caught:
         scene.start(scene.files(spark)).wait()
     assert "\n" not in str(caught.value)
     monkeypatch.undo()
@@ -141,7 +141,7 @@ class TestFilesOfARepeatedBatch:
         def run(events):
             scene.save()
             with monkeypatch.context() as patch:
-                patch.setattr(Serving, "bind", raise_store_error)
+                patch.setattr(VersionPinning, "pin", raise_store_error)
                 with pytest.raises(StoreError, match="broken off"):
                     scene.start(events).wait()
 
@@ -193,7 +193,7 @@ class TestFilesOfARepeatedBatch:
         assert pairs(scene) == [(2, "all")]
         (batch,) = started.published()
         (warning,) = batch.warnings
-        assert warning.startswith(f"the file {gone} is not the one that batch 0 began with: ")
+        assert warning.startswith(f"the file {gone} was replaced after batch 0 began: ")
 
     def test_one_in_its_place_is_told(self, spark, scene, source, broken):
         stream, put = source
@@ -255,7 +255,7 @@ def test_spark_reads_twice_beside_a_name_that_is_like_a_pattern(spark, scene):
 class TestTypeOfTheId:
     def test_it_is_declared_or_told_by_a_file(self, spark, scene):
         scene.save()
-        with pytest.raises(UsageError, match=r"no file in .*events tells the type of the event's"):
+        with pytest.raises(UsageError, match=r"no file in .*events has the event's id 'id' yet"):
             scene.start(scene.files(spark))
         assert not scene.output.exists()
         damage(scene.put_table("a", events(1)))
@@ -271,13 +271,13 @@ class TestTypeOfTheId:
         scene.put_table("e", pa.table({"id": ["3"]}))
         scene.start(scene.files(spark, files=10)).wait()
         assert pairs(scene) == [(1, "all"), (2, "all"), (3, "all")]
-        with pytest.raises(StreamError, match="id of the events was bigint, and is now string"):
+        with pytest.raises(StreamError, match="id of the events was bigint and is now string"):
             scene.start(scene.files(spark, "id string"))
 
     def test_one_that_cannot_be_is_refused(self, spark, scene):
         scene.save()
         for schema, problem in {
-            "id interval year": "which cannot travel to Python",
+            "id interval year": "which cannot be sent to Python",
             "batch int": "cannot be called 'batch'",
         }.items():
             with pytest.raises(UsageError, match=problem):
@@ -289,7 +289,7 @@ class TestTypeOfTheId:
             pa.time32("ms"): "write the files with strings or numbers instead",
         }.items():
             scene.put_table("a", pa.table({"id": pa.nulls(1, kind)}))
-            problem = rf"'id' is of type {re.escape(str(kind))} in .*results: {remedy}"
+            problem = rf"'id' has type {re.escape(str(kind))} in .*results cannot have: {remedy}"
             with pytest.raises(UsageError, match=problem):
                 scene.start(scene.files(spark))
 
@@ -320,11 +320,11 @@ def test_another_reader_is_refused(spark, scene):
     scene.save()
     rows = spark.readStream.schema(SCHEMA).parquet(str(scene.events))
     scene.start(rows).wait()
-    with pytest.raises(StreamError, match="the reader of the stream was spark, and is now work"):
+    with pytest.raises(StreamError, match="the reader of the stream was spark and is now work"):
         scene.start(scene.files(spark, SCHEMA))
     scene.output, scene.checkpoint = scene.folder / "other", scene.folder / "other-checkpoint"
     scene.start(scene.files(spark, SCHEMA)).wait()
-    with pytest.raises(StreamError, match="the reader of the stream was workers, and is now sp"):
+    with pytest.raises(StreamError, match="the reader of the stream was workers and is now sp"):
         scene.start(rows)
 
 
@@ -342,7 +342,7 @@ def test_json_in_a_column(spark, scene, form):
     told = {row["id"] or row["event"] or row["error"][-60:] for row in scene.rows("dead_letters")}
     assert told == {
         *(2, 3, "{"),
-        "column 'text' must hold JSON as strings, and it is of type int64"[-60:],
+        "column 'text' must hold JSON as strings, but its type is int64"[-60:],
         f"{scene.events / 'd.parquet'} can be read: it has no column 'text'"[-60:],
     }
 

@@ -166,7 +166,7 @@ def test_of_subscriptions_alone(spark, tmp_path):
     (summary,) = pq.read_table(f"{place}/summary").to_pylist()
     assert summary["rejected_subscriptions"] == 5
     assert {row["matches"] for row in pq.read_table(f"{place}/predicates").to_pylist()} == {None}
-    with pytest.raises(FileError, match="of subscriptions alone"):
+    with pytest.raises(FileError, match="of subscriptions only"):
         read_statistics(place)
 
 

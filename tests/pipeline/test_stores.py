@@ -5,8 +5,7 @@ import pytest
 
 from boolcast.errors import StoreError, UsageError
 from boolcast.matching.store.store import FolderStore
-from boolcast.pipeline.spark.object_store import ObjectStore
-from boolcast.pipeline.spark.stores import open_store
+from boolcast.pipeline.spark.stores import ObjectStore, open_store
 from tests.matching.faults import MemoryStore
 
 
@@ -28,7 +27,7 @@ def test_paths_and_file_urls_are_folders(place, folder):
 
 
 @pytest.mark.parametrize("place", ["index", Path("index"), FolderStore("index")])
-def test_a_folder_is_told_absolutely(tmp_path, monkeypatch, place):
+def test_a_folder_becomes_absolute(tmp_path, monkeypatch, place):
     monkeypatch.chdir(tmp_path)
     store = open_store(place)
     assert isinstance(store, FolderStore)
@@ -47,7 +46,7 @@ def test_a_store_is_itself():
 
 
 def test_an_unknown_protocol_is_refused():
-    with pytest.raises(UsageError, match=r"gopher://a/b: gopher is no protocol"):
+    with pytest.raises(UsageError, match=r"gopher://a/b: fsspec knows no protocol gopher"):
         open_store("gopher://a/b")
 
 
@@ -61,7 +60,7 @@ def test_a_missing_package_is_named(monkeypatch, url, package):
 
 @pytest.mark.parametrize("url", ["memory://a", "http://localhost/a", "simplecache::s3://b/a"])
 def test_where_nothing_is_atomic_no_index_is_kept(url):
-    with pytest.raises(StoreError, match=r"has no write that never overwrites; use .* s3://"):
+    with pytest.raises(StoreError, match=r"has no write that never overwrites. Use .* s3://"):
         open_store(url)
 
 

@@ -13,7 +13,7 @@ from boolcast import Matcher
 from boolcast.matching.store.snapshots import versions
 from boolcast.matching.store.store import FolderStore
 from boolcast.pipeline import match_stream, read_batches
-from boolcast.pipeline.streaming.version_pinning import Serving
+from boolcast.pipeline.streaming.version_pinning import VersionPinning
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 from tests.pipeline.contents import filters_of
 from tests.pipeline.streams import ALL, SCHEMA, Scene, event
@@ -183,17 +183,17 @@ def test_the_lag_is_shown(spark, scene, monkeypatch, form):
         "parquet": lambda name: scene.put_table(name, pa.Table.from_pylist(rows)),
     }[form]
     put("a")
-    bind = Serving.bind
+    pin = VersionPinning.pin
 
-    def feeding(serving, ledger, batch):
+    def feeding(versions, ledger, batch):
         if not batch:
             put("b")
             put("c")
             for path in scene.events.iterdir():
                 os.utime(path, (path.stat().st_mtime - 100,) * 2)
-        return bind(serving, ledger, batch)
+        return pin(versions, ledger, batch)
 
-    monkeypatch.setattr(Serving, "bind", feeding)
+    monkeypatch.setattr(VersionPinning, "pin", feeding)
     source = {"format": form, "path": str(scene.events), "schema": SCHEMA}
     result = run("stream", configuration(scene, source=source), "--once", "--json")
     assert (result.code, result.errors) == (0, "")
@@ -255,7 +255,7 @@ def test_workers_read_parquet_unless_told_otherwise(spark, scene):
     for changed in ({"reader": "spark"}, {"select": ["id", "price"]}):
         result = run("stream", configuration(scene, source=source | changed), "--once")
         assert result.code == 2
-        assert "the reader of the stream was workers, and is now spark" in result.errors
+        assert "the reader of the stream was workers and is now spark" in result.errors
     scene.output, scene.checkpoint = scene.folder / "other", scene.folder / "other-checkpoint"
     result = run("stream", configuration(scene, source=source | {"reader": "spark"}), "--once")
     assert result.code == 2

@@ -16,8 +16,10 @@ from boolcast.cli.output.tables import QuietConsole, plain_table
 from boolcast.cli.output.writing import counted, write, write_error, write_json
 from boolcast.errors import FileError, InputError
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.matching.files import PROBLEM, is_parquet, read_events, read_subscriptions
-from boolcast.pipeline.spark.failures import SPARK_ERRORS, first_line
+from boolcast.pipeline.events.history import read_events
+from boolcast.pipeline.index.subscription_files import PROBLEM, read_subscriptions
+from boolcast.pipeline.spark.error_causes import SPARK_ERRORS, first_line
+from boolcast.pipeline.spark.files import is_parquet
 from boolcast.pipeline.spark.sessions import session
 from boolcast.pipeline.statistics.backtest import STEPS, Backtest, backtest
 

@@ -14,8 +14,9 @@ from boolcast.matching.store.catalog import index_of
 from boolcast.matching.store.snapshots import read_manifest, versions
 from boolcast.pipeline import IndexReport, apply_changes, build_index
 from boolcast.pipeline import collect as collect_beside
-from boolcast.pipeline.matching.files import PROBLEM, is_parquet, read_changes, read_subscriptions
-from boolcast.pipeline.spark.failures import SPARK_ERRORS, first_line
+from boolcast.pipeline.index.subscription_files import PROBLEM, read_changes, read_subscriptions
+from boolcast.pipeline.spark.error_causes import SPARK_ERRORS, first_line
+from boolcast.pipeline.spark.files import is_parquet
 from boolcast.pipeline.spark.stores import open_store
 
 _SHOWN: Final = 20

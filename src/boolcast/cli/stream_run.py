@@ -21,7 +21,7 @@ from boolcast.model.schemas import Schema
 from boolcast.pipeline import MatchStream, ParquetStream, match_stream, parquet_stream
 from boolcast.pipeline.events.parquet_streaming import ALL_BELOW
 from boolcast.pipeline.matching.matches import MEMORY
-from boolcast.pipeline.spark.failures import SPARK_ERRORS, first_line
+from boolcast.pipeline.spark.error_causes import SPARK_ERRORS, first_line
 from boolcast.pipeline.spark.stores import open_store
 from boolcast.pipeline.streaming.backlog import Backlog, Waiting
 

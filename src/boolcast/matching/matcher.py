@@ -36,8 +36,8 @@ from boolcast.matching.segment.live_segment import ALIVE, Entry, LiveSegment
 from boolcast.matching.segment.subscription_rows import Subscriptions, rows_of
 from boolcast.matching.state import State
 from boolcast.matching.stats import Stats, find_expensive, find_unseen
-from boolcast.matching.store.catalog import catalog_of, live_segments
-from boolcast.matching.store.segment_codec import to_stored
+from boolcast.matching.store.catalog import catalog_of
+from boolcast.matching.store.segment_codec import live_segments, to_stored
 from boolcast.matching.store.snapshots import load, publish
 from boolcast.matching.store.store import Place, store_at
 from boolcast.matching.values import array_operations, constants

@@ -1,12 +1,13 @@
 """What a match works on, and what it can be asked about its subscriptions."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boolcast.filters.expressions import Filter
-from boolcast.matching.segment.live_segment import Entry, LiveSegment
+if TYPE_CHECKING:
+    from boolcast.filters.expressions import Filter
+    from boolcast.matching.segment.live_segment import Entry, LiveSegment
 
 
 class State(NamedTuple):
@@ -17,12 +18,12 @@ class State(NamedTuple):
     long as indexing it.
     """
 
-    segments: tuple[LiveSegment, ...]
-    pending: list[Entry]
+    segments: "tuple[LiveSegment, ...]"
+    pending: "list[Entry]"
     waiting: int
     version: int
 
-    def additions(self) -> list[Entry]:
+    def additions(self) -> "list[Entry]":
         """The additions that wait."""
         return self.pending[: self.waiting]
 
@@ -34,7 +35,7 @@ class State(NamedTuple):
                 yield from [names[row] for row in alive.tolist()]
         yield from [entry.subscription for entry in self.additions()]
 
-    def items(self) -> Iterator[tuple[str, Filter]]:
+    def items(self) -> "Iterator[tuple[str, Filter]]":
         """All ids with their filters; a filter that several hold is parsed once."""
         for live in self.segments:
             last, filter = -1, None
@@ -47,7 +48,7 @@ class State(NamedTuple):
                     yield names[row], filter
         yield from [(entry.subscription, entry.filter) for entry in self.additions()]
 
-    def filter_of(self, sequence: int) -> Filter:
+    def filter_of(self, sequence: int) -> "Filter":
         """The filter of a subscription that is there, by its number."""
         for live in self.segments:
             place = live.place_of(sequence)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from boolcast.filters.expressions import Filter
 from boolcast.filters.spelling import nearest
 from boolcast.matching.segment.building import cut_shares
-from boolcast.matching.segment.live_segment import LiveSegment
-from boolcast.matching.values.selectivity import Selectivity
+
+if TYPE_CHECKING:
+    from boolcast.matching.segment.live_segment import LiveSegment
+    from boolcast.matching.values.selectivity import Selectivity
 
 
 class Expensive(msgspec.Struct, frozen=True):
@@ -68,7 +71,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_expensive(
-    segments: Sequence[LiveSegment], selectivity: Selectivity, count: int
+    segments: "Sequence[LiveSegment]", selectivity: "Selectivity", count: int
 ) -> tuple[Expensive, ...]:
     """The filters that most events have to be checked against, the most expensive first."""
     found: list[tuple[float, int, int]] = []
@@ -95,7 +98,7 @@ def find_expensive(
 def find_unseen(
     unseen: Mapping[str, int],
     events: int,
-    segments: Sequence[LiveSegment],
+    segments: "Sequence[LiveSegment]",
     pending: Iterable[Filter],
     names: Sequence[str],
 ) -> tuple[UnseenAttribute, ...]:

@@ -1,34 +1,30 @@
-"""Boolcast on Spark: jobs from DataFrame to DataFrame, over the same engine as everywhere.
+"""Boolcast on Spark: jobs that take and give DataFrames, over the same engine as `Matcher`.
 
-`indexing` makes an index of subscriptions: `build_index` a new one, `apply_changes` the next
-version of one. Rows of the same id are told apart in `changes`; what a task does to its
-`buckets` ends in the store, and only what the manifest says comes back.
+**An index first.** `build_index` hashes the ids of subscriptions into buckets, and each bucket is
+one task. The task parses and compiles its filters into segments and writes them to a store. The
+driver then publishes a manifest that names them: that is a version, and it never changes.
 
-`matches` shows events to an index: `match`, `match_rejects`, both at once in
-`match_with_rejects`, and `count_matches`. `projection` chooses the columns that travel to
-Python, `readings` makes events of them there, `visits` matches them with segments that
-`workers` keeps open.
+**Then events.** The path of an event through `match`:
 
-`streaming` matches streams, and `claims` says which output and checkpoint belong to one.
-`serving` chooses the version of the index for each batch, `delivery` is what its tasks do,
-`ledger` makes it exactly once, `results` reads what came of it. `taken_files` knows the files of
-each batch by Spark's checkpoint, `backlog` those that wait, `spark_errors` what a stream has
-ended with. `parquet_streaming` makes streams of files, which `file_events` reads in the tasks,
-whatever columns each of them has, as far as `damaged_files` can; `event_ids` sees to their ids.
+1. The driver reads the manifest. It pins the version in the plan, and selects the attributes that
+   the filters name, so that Spark reads and sends nothing else.
+2. Spark sends Arrow batches to a Python worker (`mapInArrow`). With `parquet_files` it only sends
+   which pieces of which files to read, and the worker reads the columns itself.
+3. The worker decodes the batch. It sets malformed events aside with a reason.
+4. The worker shows the batch to the segments of the index, which it keeps open from task to task.
+   The kernels find the matching rows and slots.
+5. Ids and subscriptions go back to Spark as Arrow batches: rows, lists or counts. In a stream,
+   the task writes them to Parquet files itself, and only the names of the files go back.
 
-`statistics` learns from history and subscriptions: values are counted and put into bins in
-`distributions`, predicates counted by the engine in `selectivities`, attributes of filters in
-`profiles`. `statistics_reading` reads what it wrote. `workloads` draws events and
-subscriptions of the room of that name, for more rows than one machine holds.
+**A stream is exactly once** because a batch has one manifest. The driver pins the batch to a
+version before any work; the tasks write files under random names; then the driver writes the
+manifest, which cannot be overwritten. If anything dies on the way, Spark repeats the batch with
+the same events. A batch that already has its manifest is skipped. Readers read only what
+manifests name.
 
-`backtest` runs subscriptions over history, and tells what each matched and costs.
-
-`travel` says what of the events goes to Python; `parquet_reading` lets tasks read them there
-without Spark; `attribute_columns` says which columns are needed. `frames` names columns,
-`spark_paths` knows how Spark reads paths. `files` reads Parquet and JSON lines, of which
-`subscription_lines` makes subscriptions. `stores` finds stores by their places: folders, or an
-`object_store`, of which a `local_cache` holds copies to be mapped. `sessions` makes Spark
-sessions, with a Java from `java`; no other module here does.
+The rooms, from the top: `streaming` and `statistics` (which includes back-tests) build on
+`matching`; that builds on `events` and `index`; all use `spark`. Only `spark.sessions` creates
+sessions: jobs use the session of their DataFrames.
 """
 
 from boolcast.pipeline.events.parquet_reading import ParquetFiles, parquet_files
@@ -44,14 +40,15 @@ from boolcast.pipeline.spark import workloads as workloads
 from boolcast.pipeline.spark.sessions import session
 from boolcast.pipeline.statistics.backtest import Backtest, backtest
 from boolcast.pipeline.statistics.reading import read_statistics, read_subscription_statistics
-from boolcast.pipeline.statistics.statistics import write_statistics
+from boolcast.pipeline.statistics.writing import write_statistics
+from boolcast.pipeline.streaming.match_stream import MatchStream, match_stream
 from boolcast.pipeline.streaming.results import (
     collect,
+    delete_old_versions,
     read_batches,
     read_dead_letters,
     read_matches,
 )
-from boolcast.pipeline.streaming.streaming import MatchStream, match_stream
 
 __all__ = [
     "Backtest",
@@ -64,6 +61,7 @@ __all__ = [
     "build_index",
     "collect",
     "count_matches",
+    "delete_old_versions",
     "match",
     "match_rejects",
     "match_stream",

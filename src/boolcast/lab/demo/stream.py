@@ -32,7 +32,7 @@ from boolcast.lab.demo.stream_input import (
 )
 from boolcast.lab.demo.stream_summary import Summary, VersionFigures, reasons, totals
 from boolcast.pipeline import IndexReport, MatchStream, apply_changes, build_index, match_stream
-from boolcast.pipeline.spark.failures import SPARK_ERRORS, first_line
+from boolcast.pipeline.spark.error_causes import SPARK_ERRORS, first_line
 
 _MARK: Final = ".boolcast-demo"
 """A file of this name says that a folder may be replaced."""

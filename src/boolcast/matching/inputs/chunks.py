@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +12,12 @@ from boolcast.errors import EventError
 from boolcast.matching.inputs.encoding import Columns, Encoded
 from boolcast.matching.inputs.event_rows import numbered_events
 from boolcast.matching.inputs.protocol import Events
-from boolcast.matching.values.rank_tables import Spaces
-from boolcast.matching.values.segments import Segment
 from boolcast.model.arrow import events_from_arrow
 from boolcast.model.events import Event
+
+if TYPE_CHECKING:
+    from boolcast.matching.values.rank_tables import Spaces
+    from boolcast.matching.values.segments import Segment
 
 CHUNK_ROWS: Final = 16_384
 _CHUNK_LINES: Final = 1_024
@@ -34,7 +36,7 @@ class Chunk(NamedTuple):
         numbers = range(len(events)) if numbers is None else numbers
         return cls(np.array(numbers, dtype=np.int64), Columns.of_events(events), events)
 
-    def encode(self, spaces: Spaces, segment: Segment) -> Encoded:
+    def encode(self, spaces: "Spaces", segment: "Segment") -> Encoded:
         """The events in the ranks of one segment."""
         return self.columns.encode(spaces, segment.text_columns)
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.inputs.encoding import Encoded
-from boolcast.matching.segment.live_segment import LiveSegment
-from boolcast.matching.values.rank_tables import Spaces
-from boolcast.matching.values.segments import Segment
 from boolcast.model.events import Event
+
+if TYPE_CHECKING:
+    from boolcast.matching.inputs.encoding import Encoded
+    from boolcast.matching.segment.live_segment import LiveSegment
+    from boolcast.matching.values.rank_tables import Spaces
+    from boolcast.matching.values.segments import Segment
 
 Kernel = Callable[..., tuple[int, int, int, int]]
 
@@ -35,13 +37,13 @@ class Found(NamedTuple):
 class EncodableEvents(Protocol):
     """Events that can be encoded for a segment, and read one by one."""
 
-    def encode(self, spaces: Spaces, segment: Segment) -> Encoded: ...
+    def encode(self, spaces: "Spaces", segment: "Segment") -> "Encoded": ...
 
     def event(self, row: int) -> Event: ...
 
 
 def find_matches(
-    live: LiveSegment, events: EncodableEvents, version: int, *, rows: int | None = None
+    live: "LiveSegment", events: EncodableEvents, version: int, *, rows: int | None = None
 ) -> Iterator[Found]:
     """The matches of all events at a version, in pieces of about `rows` matches.
 
@@ -101,7 +103,7 @@ def find_matches(
 
 
 def _without_refused(
-    live: LiveSegment, events: EncodableEvents, found: Found, open_matches: NDArray[np.int64]
+    live: "LiveSegment", events: EncodableEvents, found: Found, open_matches: NDArray[np.int64]
 ) -> Found:
     """The matches without the open ones that the reference evaluator refuses."""
     rows, places, candidates = found

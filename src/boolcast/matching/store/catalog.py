@@ -6,16 +6,18 @@ A subscription's id decides its bucket, and a segment holds subscriptions of one
 changes a subscription looks for it only there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from boolcast.errors import StoreError
-from boolcast.matching.segment.live_segment import LiveSegment
-from boolcast.matching.store.segment_codec import from_stored
-from boolcast.matching.store.snapshots import Manifest, SegmentFiles, Snapshot, StoredSegment
+from boolcast.matching.store.snapshots import Manifest, SegmentFiles, StoredSegment
+
+if TYPE_CHECKING:
+    from boolcast.matching.segment.live_segment import LiveSegment
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -55,7 +57,7 @@ class Index(msgspec.Struct, frozen=True):
             return len(entries) - 1
 
         rows = tuple(
-            _Row(
+            SegmentRow(
                 place(part.files),
                 part.bucket,
                 part.subscriptions,
@@ -66,10 +68,10 @@ class Index(msgspec.Struct, frozen=True):
             for part in self.parts
         )
         rejects = tuple(place(files) for files in self.rejects)
-        return entries, msgspec.json.encode(_Catalog(self.buckets, rows, rejects))
+        return entries, msgspec.json.encode(Catalog(self.buckets, rows, rejects))
 
 
-class _Row(msgspec.Struct, frozen=True, array_like=True):
+class SegmentRow(msgspec.Struct, frozen=True, array_like=True):
     """A part; files are told by their places in the manifest."""
 
     files: int
@@ -80,23 +82,26 @@ class _Row(msgspec.Struct, frozen=True, array_like=True):
     tombstones: int = -1
 
 
-class _Catalog(msgspec.Struct, frozen=True):
+class Catalog(msgspec.Struct, frozen=True):
+    """The metadata of a manifest as it is stored."""
+
     buckets: int
-    parts: tuple[_Row, ...]
+    parts: tuple[SegmentRow, ...]
     rejects: tuple[int, ...] = ()
 
 
-def catalog_of(segments: Sequence[LiveSegment]) -> bytes:
+def catalog_of(segments: "Sequence[LiveSegment]") -> bytes:
     """The metadata of a version that consists of these segments, without empty places."""
     rows = (
-        _Row(place, 0, len(each.sequence), each.attributes) for place, each in enumerate(segments)
+        SegmentRow(place, 0, len(each.sequence), each.attributes)
+        for place, each in enumerate(segments)
     )
-    return msgspec.json.encode(_Catalog(1, tuple(rows)))
+    return msgspec.json.encode(Catalog(1, tuple(rows)))
 
 
 def index_of(manifest: Manifest) -> Index:
     """The index that a manifest tells of. Raises StoreError if it is of something else."""
-    catalog = _decoded(manifest.metadata)
+    catalog = decode_catalog(manifest.metadata)
     files = manifest.segments
     parts = tuple(
         Part(
@@ -112,17 +117,6 @@ def index_of(manifest: Manifest) -> Index:
     return Index(catalog.buckets, parts, tuple(files[place] for place in catalog.rejects))
 
 
-def live_segments(snapshot: Snapshot) -> Iterator[LiveSegment]:
-    """All segments of subscriptions, without the dead, numbered one after another."""
-    first = 0
-    for row in _decoded(snapshot.metadata).parts:
-        live = from_stored(snapshot.segments[row.files], first)
-        first += len(live.sequence)
-        if row.tombstones >= 0:
-            live = live.without(dead_places(snapshot.segments[row.tombstones]))
-        yield live
-
-
 def tombstones(places: NDArray[np.int32]) -> StoredSegment:
     """Empty places, to be stored."""
     return StoredSegment({"dead": places})
@@ -133,8 +127,9 @@ def dead_places(stored: StoredSegment) -> NDArray[np.int32]:
     return stored.arrays["dead"]
 
 
-def _decoded(metadata: bytes) -> _Catalog:
+def decode_catalog(metadata: bytes) -> Catalog:
+    """The catalog in a manifest's metadata. Raises StoreError if it is something else."""
     try:
-        return msgspec.json.decode(metadata, type=_Catalog)
+        return msgspec.json.decode(metadata, type=Catalog)
     except msgspec.DecodeError as error:
         raise StoreError(f"not a match index: {error}; save it again") from None

@@ -6,7 +6,7 @@ groups: the counts in the description, which is MessagePack, say where to cut th
 texts are mapped too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -20,7 +20,8 @@ from boolcast.matching.segment.filter_subscribers import Holders
 from boolcast.matching.segment.live_segment import UNLIMITED, LiveSegment
 from boolcast.matching.segment.strings import StringColumn
 from boolcast.matching.store.array_packing import Section, pack, unpack
-from boolcast.matching.store.snapshots import StoredSegment, pack_strings, unpack_strings
+from boolcast.matching.store.catalog import dead_places, decode_catalog
+from boolcast.matching.store.snapshots import Snapshot, StoredSegment, pack_strings, unpack_strings
 from boolcast.matching.values.columns import RankedGroup
 from boolcast.matching.values.constants import Numbers, Strings, Table
 from boolcast.matching.values.rank_tables import Spaces
@@ -129,6 +130,17 @@ def from_stored(stored: StoredSegment, first_sequence: int) -> LiveSegment:
         {slot: parse(texts[slot], limits=UNLIMITED) for slot in description.residuals},
         segment,
     )
+
+
+def live_segments(snapshot: Snapshot) -> Iterator[LiveSegment]:
+    """All segments of subscriptions, without the dead, numbered one after another."""
+    first = 0
+    for row in decode_catalog(snapshot.metadata).parts:
+        live = from_stored(snapshot.segments[row.files], first)
+        first += len(live.sequence)
+        if row.tombstones >= 0:
+            live = live.without(dead_places(snapshot.segments[row.tombstones]))
+        yield live
 
 
 def _split(spaces: Spaces) -> tuple[list[_Space], dict[str, NDArray[Any]]]:

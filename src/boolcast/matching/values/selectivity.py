@@ -6,15 +6,17 @@ few values away from 0 and 1.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.values.ranks import RankSpace
 from boolcast.model.events import Event
 from boolcast.model.statistics import Statistics
 from boolcast.model.values import EventValue
+
+if TYPE_CHECKING:
+    from boolcast.matching.values.ranks import RankSpace
 
 WeightedValues = list[tuple[EventValue | None, float]]
 
@@ -57,7 +59,7 @@ class Selectivity:
         return cls(values, float(statistics.events))
 
     def shares(
-        self, attribute: str, space: RankSpace, bounds: NDArray[np.int32]
+        self, attribute: str, space: "RankSpace", bounds: NDArray[np.int32]
     ) -> NDArray[np.float64]:
         """For each row of bounds, the share of events whose value lies between them."""
         widths = bounds[:, 1::2] - bounds[:, ::2]
@@ -81,7 +83,7 @@ class Selectivity:
         return shares
 
     def _below(
-        self, attribute: str, space: RankSpace, weighted: WeightedValues
+        self, attribute: str, space: "RankSpace", weighted: WeightedValues
     ) -> NDArray[np.float64]:
         """The weight of all values below each bound; kept, as many tests ask for one attribute."""
         known = self._known.get(attribute)

@@ -1,4 +1,4 @@
-"""Which columns tell the attributes that are needed, for columns of any kind of table."""
+"""Which columns hold the needed attributes, for any kind of table."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
@@ -11,13 +11,13 @@ from boolcast.model.events import DEPTH_LIMIT
 Item = TypeVar("Item")
 
 
-def telling(
+def holding(
     columns: Iterable[tuple[Item, Collection[str | None]]], needed: Collection[str]
 ) -> list[Item]:
-    """Those of some columns, given with the attributes they tell, that tell needed ones.
+    """The columns, given with their attributes, that hold a needed attribute.
 
-    Where two columns give the same attribute both are among them, needed or not: an event with
-    both is malformed. So is one of a column that tells None, an attribute no event can have.
+    Two columns with the same attribute are both included, needed or not: an event with both is
+    malformed. So is an event with a column of None, which stands for too deep nesting.
     """
     listed = list(columns)
     times = Counter(name for _, names in listed for name in names)
@@ -29,18 +29,18 @@ def telling(
 
 
 def needed_columns(schema: pa.Schema, needed: Collection[str]) -> list[str]:
-    """The columns of an Arrow table in which needed attributes are, each as a whole."""
+    """The top-level columns of an Arrow table that hold needed attributes."""
     columns = ((field.name, tuple(_leaves(field, field.name, DEPTH_LIMIT))) for field in schema)
-    return list(dict.fromkeys(telling(columns, needed)))
+    return list(dict.fromkeys(holding(columns, needed)))
 
 
 def attributes_of(schema: pa.Schema) -> frozenset[str | None]:
-    """All attributes that the columns of an Arrow table tell."""
+    """All attributes in the columns of an Arrow table."""
     return frozenset(name for field in schema for name in _leaves(field, field.name, DEPTH_LIMIT))
 
 
 def _leaves(field: pa.Field, name: str, depth: int) -> Iterator[str | None]:
-    """The attributes that a column tells; None for what nests too deep."""
+    """The attributes of a column; None for fields that nest too deep."""
     if not depth:
         yield None
     elif pa.types.is_struct(field.type):

@@ -1,7 +1,7 @@
-"""Events out of Arrow batches in a worker; the malformed ones are set apart with their reasons."""
+"""In a worker: events from Arrow batches, and why the malformed ones cannot be read."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias, assert_never
+from typing import Final, NamedTuple, Protocol, TypeAlias, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -12,23 +12,21 @@ from boolcast.matching.inputs.encoding import Columns
 from boolcast.model.events import Event
 from boolcast.model.schemas import Schema
 from boolcast.model.values import EventValue
-from boolcast.pipeline.events.file_events import FileEvents
-from boolcast.pipeline.events.parquet_reading import FileColumns
 
 _OBJECTS: Final = 8
-"""About how many times larger an event is in Python's objects than in JSON."""
+"""About how many times larger an event is as Python objects than as JSON."""
 
 NULL_EVENT: Final = "the event is null"
 
 
 class Attributes(NamedTuple):
-    """Columns of attributes come after the event's id; without `names` they have theirs."""
+    """After the event's id come columns of attributes; without `names`, under their own names."""
 
     names: tuple[str, ...] | None
 
 
 class Json(NamedTuple):
-    """One column comes after the event's id, its JSON; `names` are the attributes needed of it."""
+    """After the event's id comes one column, its JSON; `names` are the needed attributes."""
 
     names: tuple[str, ...]
     schema: Schema | None = None
@@ -37,18 +35,26 @@ class Json(NamedTuple):
 Content: TypeAlias = Attributes | Json
 
 
-class Source(NamedTuple):
-    """What batches hold after the event's id, and where they are: here, or in `files`.
+class Files(Protocol):
+    """Files with events (`parquet_reading.FileColumns`)."""
 
-    Then what travels are numbers of pieces of files, or paths of new files (`delivery`).
+    def read(self, numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The events in the pieces of files with these numbers: the id, then the content."""
+        ...
+
+
+class Source(NamedTuple):
+    """What follows the event's id, and where: in the batches from Spark, or in `files`.
+
+    With `files`, Spark sends only numbers of pieces of files.
     """
 
     content: Content
-    files: FileColumns | FileEvents | None = None
+    files: Files | None = None
 
 
 class Reading(NamedTuple):
-    """Some events: their ids, what could be read of them, and by row what could not."""
+    """Some events: their ids, the readable ones, and by row why the others are malformed."""
 
     ids: pa.Array
     chunk: Chunk
@@ -58,12 +64,12 @@ class Reading(NamedTuple):
 
 
 def batches_of(batches: Iterable[pa.RecordBatch], source: Source) -> Iterable[pa.RecordBatch]:
-    """The batches that hold events: those that travelled, or what they say is in files."""
-    return source.files.read(batches) if isinstance(source.files, FileColumns) else batches
+    """The batches that hold events: those from Spark, or from the files that they name."""
+    return batches if source.files is None else source.files.read(batches)
 
 
 def readings_of(batches: Iterable[pa.RecordBatch], source: Source) -> Iterator[Reading]:
-    """What can be read of all that travelled."""
+    """All events of a task, a batch at a time."""
     for batch in batches_of(batches, source):
         yield read(batch, source)
 
@@ -101,7 +107,7 @@ def _read_columns(batch: pa.RecordBatch, names: Sequence[str]) -> tuple[Chunk, d
 
 
 def _bad_rows(events: pa.RecordBatch, first: int) -> Iterator[tuple[int, EventError]]:
-    """Halve until the error belongs to a single row: few rows are bad, and most halves are not."""
+    """Halve until the error belongs to a single row: few rows are bad, and most halves are good."""
     try:
         Columns.of_batch(events)
     except EventError as error:
@@ -130,7 +136,7 @@ def _read_json(texts: Sequence[bytes | None], json: Json) -> tuple[Chunk, dict[i
 
 
 def _columns(events: Sequence[Event], attributes: Collection[str]) -> Columns:
-    """The columns of these attributes alone: an event may carry any number of others."""
+    """The columns of the needed attributes only: an event may carry any number of others."""
     return Columns(
         len(events), {name: _typed([event.get(name) for event in events]) for name in attributes}
     )
@@ -140,7 +146,7 @@ _TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: p
 
 
 def _typed(values: list[EventValue | None]) -> pa.Array | list[EventValue | None]:
-    """As an Arrow array where all values are of one plain type: those are encoded much faster."""
+    """An Arrow array if all values have one plain type: it is encoded much faster."""
     kinds = set(map(type, values)) - {type(None)}
     if len(kinds) != 1:
         return values
@@ -149,7 +155,7 @@ def _typed(values: list[EventValue | None]) -> pa.Array | list[EventValue | None
 
 
 def readable(texts: pa.Array) -> pa.Array:
-    """The texts of malformed events as valid strings, whatever their bytes are."""
+    """The texts of malformed events as valid strings, whatever their bytes."""
     decoded = (
         None if text is None else text.decode(errors="replace")
         for text in texts.cast(pa.binary()).to_pylist()

@@ -1,9 +1,9 @@
-"""Ids of events that come in another type than the results have: the same id, or none.
+"""Event ids that have another type than the ids of the results: the same id, or none.
 
-An id is taken over if it survives the way to the type of the results and back unchanged, so that
-no two ids become one: 7 may be '7', and '7' may be 7, but '007' may not. Text and bytes are one
-another if they are valid UTF-8, and a UUID is its text. Times, dates, truth values and whatever
-is nested have no text that all agree on, and are no ids but of their own kind.
+An id is converted if it survives the way to the other type and back, so that no two ids become
+one: 7 may become '7', and '7' may become 7, but '007' may not. Text and bytes convert into each
+other if they are valid UTF-8, and a UUID converts into its text. Times, dates, booleans and nested
+values have no agreed text, so they are only ids of their own type.
 """
 
 from collections.abc import Mapping
@@ -15,24 +15,24 @@ import pyarrow.compute as pc
 from boolcast.model.arrow import decoded, is_binary, is_string, without_views
 
 _KIN = ({"number", "text"}, {"bytes", "text"}, {"UUID", "text"}, {"UUID", "bytes"})
-"""Families of types whose ids may be ids of the other."""
+"""Families of types whose ids may convert into each other."""
 
 
 class Ids(NamedTuple):
-    """Ids of the type that was asked for; null where there was none, or one of the problems."""
+    """Ids of the wanted type; null if the id was null or is among the `problems`, by row."""
 
     array: pa.Array
     problems: Mapping[int, str]
 
 
-def may_be(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """True if ids of a type may be ids of another at all."""
+def may_convert(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """True if some ids of one type may convert to the other."""
     families = _family(found), _family(wanted)
     return families[0] == families[1] or set(families) in _KIN or pa.types.is_null(found)
 
 
 def ids_of(column: pa.Array, wanted: pa.DataType, name: str) -> Ids:
-    """The ids of a column; `name` is what people call the type."""
+    """The ids of a column; `name` is the wanted type's name for messages."""
     column = _plain(column, wanted)
     if column.type == wanted and not is_string(wanted):
         return Ids(column, {})
@@ -40,7 +40,7 @@ def ids_of(column: pa.Array, wanted: pa.DataType, name: str) -> Ids:
 
 
 def _plain(column: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """The same ids in types that Arrow can cast: bytes of any length, the text of UUIDs."""
+    """The same ids in types that Arrow can cast: variable-length bytes, the text of UUIDs."""
     column = without_views(decoded(column))
     if isinstance(column.type, pa.UuidType) and not is_binary(wanted):
         texts = (None if value is None else str(value) for value in column.to_pylist())
@@ -51,12 +51,12 @@ def _plain(column: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def _ids(column: pa.Array, wanted: pa.DataType, name: str, first: int) -> Ids:
-    """Halve until all ids of a part can be taken, or it is a single one that cannot."""
+    """Halve until all ids of a slice convert, or a single one does not."""
     array = _cast(column, wanted)
     if array is not None:
         return Ids(array, {})
     if len(column) == 1:
-        problem = f"the id {_text(column)} cannot be of type {name}"
+        problem = f"the id {_text(column)} cannot become type {name}"
         return Ids(pa.nulls(1, wanted), {first: problem})
     half = len(column) // 2
     left = _ids(column.slice(0, half), wanted, name, first)
@@ -65,34 +65,34 @@ def _ids(column: pa.Array, wanted: pa.DataType, name: str, first: int) -> Ids:
 
 
 def _cast(column: pa.Array, wanted: pa.DataType) -> pa.Array | None:
-    """The ids in the other type; None if one of them is another id there."""
+    """The ids in the other type; None if one of them changes."""
     try:
         array = column.cast(wanted)
-        # Arrow itself does not look if strings are valid.
+        # Arrow's cast does not check that strings are valid.
         array.validate(full=True)
         if pa.types.is_nested(wanted) or pa.types.is_null(column.type):
-            # Arrow compares no such values.
+            # Arrow cannot compare such values.
             return array
         is_same = pc.all(pc.equal(array.cast(column.type), column)).as_py()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
-    # Of nulls alone nothing is said.
+    # It is None if all ids are null.
     return None if is_same is False else array
 
 
 def _text(column: pa.Array) -> str:
-    """The one id of a column, for people."""
+    """The only id of a column, for messages."""
     try:
         return repr(column[0].as_py())
     except UnicodeDecodeError:
         return repr(column.cast(pa.large_binary())[0].as_py())
     except (ValueError, OverflowError):
-        # Years that Python does not know.
+        # Years that Python cannot represent.
         return str(column.cast(pa.int64())[0].as_py())
 
 
 def _family(kind: pa.DataType) -> str:
-    """By its name those of a type are told that have something in common."""
+    """The family of a type; types of one family convert into each other."""
     types = pa.types
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return _family(kind.value_type)

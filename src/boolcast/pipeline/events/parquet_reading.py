@@ -1,15 +1,15 @@
-"""Events in Parquet files that the workers read themselves, past Spark.
+"""Parquet files that the workers read themselves, past Spark.
 
-Spark reads a file, makes rows of its columns, and columns of the rows for Python. That takes
-longer than to match the events. Where nothing is to be done with the events before they are
-matched, Spark only hands out which part of which file a task reads.
+Spark reads a file, turns its columns into rows, and the rows into columns for Python. That takes
+longer than matching the events. If nothing has to be done to the events before they are matched,
+Spark only says which piece of which file a task reads.
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 import fsspec
@@ -17,26 +17,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import AtomicType, DataType
+from pyspark.sql.types import DataType
 
 from boolcast.errors import UsageError
-from boolcast.pipeline.spark.exact_columns import type_of
 
 _LARGEST: Final = 128 << 20
 _SMALLEST: Final = 4 << 20
 _PIECES: Final = 64
-"""A table of at least so many of the smallest pieces has that many, or larger ones."""
+"""The number of pieces that a table is split into, within the two sizes."""
 
 _BYTES: Final = 4 << 20
 _MOST_ROWS: Final = 1 << 16
 _FEWEST_ROWS: Final = 1 << 10
-"""A task holds so many bytes of events at a time, within so many events.
+"""A task reads about this many bytes of events at a time, within these numbers of events.
 
 The reader itself holds a few pages of each column.
 """
 
 _DICTIONARY: Final = 1 << 17
-"""The most bytes, compressed, of a dictionary that is taken from a file as it is."""
+"""The largest dictionary, in compressed bytes, that is taken from a file as it is."""
 
 _PARTITION: Final = re.compile(r"/([^/=]+)=[^/]*(?=/)")
 
@@ -51,9 +50,9 @@ class Piece(NamedTuple):
 
     @contextmanager
     def opened(self, *, keeps_dictionaries: bool = False) -> Iterator[pq.ParquetFile]:
-        """The file. Reading pages that bear a checksum finds out if they are damaged.
+        """The open file; pages with a checksum are verified when they are read.
 
-        Columns of strings that are stored as numbers of few strings may come as they are.
+        With `keeps_dictionaries`, string columns with a small dictionary stay encoded.
         """
         with ExitStack() as stack:
             if self.options is None:
@@ -81,9 +80,9 @@ class Piece(NamedTuple):
         ]
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """These columns, in whatever order the file has them, without those that it lacks.
+        """These columns, in the file's order, without those that the file lacks.
 
-        As for Spark, the case of letters does not matter.
+        As in Spark, case does not matter.
         """
         ours = {name.casefold(): name for name in columns}
         with self.opened(keeps_dictionaries=True) as file:
@@ -99,7 +98,7 @@ class Piece(NamedTuple):
 def read_groups(
     file: pq.ParquetFile, groups: Sequence[int], columns: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Some columns of some row groups; of columns of the same name all."""
+    """Some columns of some row groups; all columns if several have the same name."""
     rows = _rows_at_a_time(file.metadata, groups, set(columns))
     yield from file.iter_batches(
         batch_size=rows, row_groups=groups, columns=columns, use_threads=False
@@ -110,30 +109,30 @@ def _rows_at_a_time(
     metadata: pq.FileMetaData, groups: Sequence[int], columns: Collection[str]
 ) -> int:
     chosen = [
-        place
-        for place in range(metadata.num_columns)
-        if metadata.schema.column(place).path.partition(".")[0] in columns
+        position
+        for position in range(metadata.num_columns)
+        if metadata.schema.column(position).path.partition(".")[0] in columns
     ]
     rows = nbytes = 0
     for group in map(metadata.row_group, groups):
         rows += group.num_rows
-        nbytes += sum(group.column(place).total_uncompressed_size for place in chosen)
+        nbytes += sum(group.column(each).total_uncompressed_size for each in chosen)
     return max(_FEWEST_ROWS, min(_MOST_ROWS, _BYTES * rows // max(nbytes, 1)))
 
 
 def _of_few_strings(metadata: pq.FileMetaData) -> list[str]:
-    """The columns of strings with a short dictionary in each row group, as its place tells.
+    """The string columns that have a short dictionary in each row group.
 
-    Where it is long, a writer may have given it up midway, which takes long to read as one.
+    If it is long, the writer may have given it up midway, and reading it as one takes long.
     """
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     return [
         column.name
-        for place in range(metadata.num_columns)
-        for column in [metadata.schema.column(place)]
+        for position in range(metadata.num_columns)
+        for column in [metadata.schema.column(position)]
         if column.path == column.name
         and column.logical_type.type == "STRING"
-        and all(_has_few_strings(group.column(place)) for group in groups)
+        and all(_has_few_strings(group.column(position)) for group in groups)
     ]
 
 
@@ -147,29 +146,29 @@ def _offset(group: pq.RowGroupMetaData) -> int:
     return int(first.dictionary_page_offset or first.data_page_offset)
 
 
-class Column(NamedTuple):
-    """A column to read, and its type as Spark sees it; None where only the file knows."""
+class FileColumn(NamedTuple):
+    """A column to read, and its type as Spark sees it; None if it is the file's own."""
 
     name: str
     type_: pa.DataType | None
 
     def of(self, batch: pa.RecordBatch) -> pa.Array:
-        """The column of a batch, whose names are in the case of ours; null where it lacks it."""
-        place = batch.schema.get_field_index(self.name)
-        if place < 0:
+        """The column of a batch, or nulls if the batch lacks it."""
+        position = batch.schema.get_field_index(self.name)
+        if position < 0:
             return (
                 pa.nulls(batch.num_rows)
                 if self.type_ is None
                 else pa.nulls(batch.num_rows, self.type_)
             )
-        column = batch.column(place)
+        column = batch.column(position)
         if self.type_ is None or _is_same(column.type, self.type_):
             return column
         return column.cast(self.type_)
 
 
 def _is_same(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """True where values of both types are the same events' values, and nothing is to be cast."""
+    """True if events read the same values from both types, so that no cast is needed."""
     if pa.types.is_dictionary(found):
         found = found.value_type
     if pa.types.is_timestamp(found) and pa.types.is_timestamp(wanted):
@@ -178,14 +177,14 @@ def _is_same(found: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 class FileColumns(NamedTuple):
-    """What a task reads: the event's id, if there is one, and other columns of some pieces."""
+    """What a task reads from its pieces of files: the event's id, if any, and other columns."""
 
     pieces: tuple[Piece, ...]
-    event_id: Column | None
-    columns: tuple[Column, ...]
+    event_id: FileColumn | None
+    columns: tuple[FileColumn, ...]
 
     def read(self, numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The events of the pieces of these numbers: the id or null first, then the columns."""
+        """The events in the pieces with these numbers: the id or null first, then the columns."""
         wanted = dict.fromkeys(each.name for each in self.columns)
         if self.event_id is not None:
             wanted[self.event_id.name] = None
@@ -199,50 +198,43 @@ class FileColumns(NamedTuple):
         if self.event_id is not None:
             ids = self.event_id.of(found).cast(self.event_id.type_)
         columns = [each.of(found) for each in self.columns]
-        names = [str(place) for place in range(len(columns) + 1)]
+        names = [str(position) for position in range(len(columns) + 1)]
         return pa.RecordBatch.from_arrays([ids, *columns], names=names)
 
 
 class ParquetFiles(NamedTuple):
-    """Events for `match`, `count_matches` and the other jobs, as good as a DataFrame of them.
+    """Events for `match`, `count_matches` and the other jobs, in place of a DataFrame.
 
-    Made by `parquet_files`. `frame` is what Spark makes of the same files.
+    Made by `parquet_files`. `frame` is the same events as Spark reads them.
     """
 
     frame: DataFrame
     pieces: tuple[Piece, ...]
 
-    def travel(
-        self, event_id: str | None, columns: Sequence[str]
-    ) -> "tuple[DataFrame, FileColumns]":
-        """A number for each piece, in a partition of its own, and how a task reads them."""
-        id_column = None
-        if event_id is not None:
-            id_column = Column(event_id, arrow_type(type_of(self.frame, event_id)))
-        kinds = {field.name: field.dataType for field in self.frame.schema.fields}
-        chosen = tuple(
-            Column(name, arrow_type(kinds[name]) if isinstance(kinds[name], AtomicType) else None)
-            for name in columns
-        )
-        count = len(self.pieces)
-        numbers = self.frame.sparkSession.range(0, count, 1, max(count, 1))
-        return numbers, FileColumns(self.pieces, id_column, chosen)
+
+Events: TypeAlias = DataFrame | ParquetFiles
+"""Events for a batch job."""
+
+
+def frame_of(events: Events) -> DataFrame:
+    """The events as Spark sees them."""
+    return events.frame if isinstance(events, ParquetFiles) else events
 
 
 def arrow_type(kind: DataType) -> pa.DataType:
-    """The type of Arrow that a worker has for one of Spark."""
+    """Arrow's type for one of Spark's, as workers use it."""
     return to_arrow_type(kind, timezone="UTC")
 
 
 def parquet_files(
     session: SparkSession, path: str, *, options: Mapping[str, Any] | None = None
 ) -> ParquetFiles:
-    """The events of Parquet files, for the workers to read without Spark: several times faster.
+    """Events in Parquet files, which the workers read without Spark: several times faster.
 
-    `path` is what `session.read.parquet` takes, and tells the same events. Elsewhere than on a
-    local disk workers read by fsspec, with its `options`. Every worker must reach the files.
-    Raises UsageError if folders are partitions (`day=2026-11-15`), which are no part of the
-    files: give `session.read.parquet(…)` then.
+    `path` is as for `session.read.parquet`, and gives the same events. Files that are not local
+    are read with fsspec and its `options`. Every worker must reach the files. Raises UsageError
+    if there are partition folders (`day=2026-11-15`), whose values are not in the files: use
+    `session.read.parquet(…)` then.
     """
     frame = session.read.parquet(path)
     files = [unquote(each) for each in frame.inputFiles()]
@@ -251,7 +243,7 @@ def parquet_files(
         for name in _PARTITION.findall(file):
             if name.casefold() in known:
                 raise UsageError(
-                    f"the column {name!r} is in the names of folders and not in the files: give "
+                    f"the column {name!r} is in the names of folders and not in the files: use "
                     f"session.read.parquet({path!r}) instead"
                 )
     sizes = [_size(file, options) for file in files]
@@ -265,7 +257,7 @@ def parquet_files(
 
 
 def local_path(file: str) -> str | None:
-    """The path of a local file; None of all others."""
+    """The path of a local file; None of any other file."""
     return re.sub("^file:/+", "/", file) if file.startswith("file:/") else None
 
 
@@ -278,7 +270,7 @@ def _size(file: str, options: Mapping[str, Any] | None) -> int:
 
 
 def piece_of(file: str, begin: int, end: int, options: Mapping[str, Any] | None) -> Piece:
-    """A piece of a file that Spark names: local ones are mapped, others read by fsspec."""
+    """A piece of a file: local files are mapped into memory, others are read with fsspec."""
     local = local_path(file)
     if local is not None:
         return Piece(local, begin, end)

@@ -1,9 +1,8 @@
-"""A stream of Parquet files that the workers read themselves, past Spark and its one schema.
+"""A stream of Parquet files that the workers read themselves, past Spark and its fixed schema.
 
-Spark's reader wants every file to be as the schema says, which is fixed when the stream starts:
-one that is not, or is damaged, ends the stream. Here Spark only tells which files are new
-(`file_events` is how a task reads them), remembers them in its checkpoint, and packs them into
-tasks by their size. A file is read by one task.
+Spark's reader fixes a schema when the stream starts; a file that is damaged or does not fit ends
+the stream. Here Spark only says which files are new, remembers them in its checkpoint, and packs
+them into tasks by size. One task reads a file (`file_events`).
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -28,12 +27,11 @@ from pyspark.sql.types import (
 
 from boolcast.errors import FileError, UsageError
 from boolcast.model.arrow import is_binary, is_string
-from boolcast.pipeline.events.damaged_files import schema_of
-from boolcast.pipeline.events.event_ids import may_be
-from boolcast.pipeline.events.file_events import FileEvents, IdColumn
+from boolcast.pipeline.events.event_ids import may_convert
+from boolcast.pipeline.events.file_events import FileEvents, IdColumn, schema_of
 from boolcast.pipeline.events.parquet_reading import arrow_type
-from boolcast.pipeline.spark.failures import SPARK_ERRORS, first_line
-from boolcast.pipeline.spark.paths import root_of
+from boolcast.pipeline.spark.error_causes import SPARK_ERRORS, first_line
+from boolcast.pipeline.spark.files import root_of
 
 _FILES: Final = "path string, modificationTime timestamp, length long, content binary"
 """The columns of Spark's `binaryFile`; contents are read only if they are selected."""
@@ -44,21 +42,21 @@ _SIGNED: Final = {
     pa.uint32(): pa.int64(),
     pa.uint64(): pa.decimal128(20, 0),
 }
-"""What Spark makes of the types that it has not."""
+"""What Spark uses in place of types that it lacks."""
 
 _PLAIN: Final = (BooleanType, NumericType, DateType, TimestampType, TimestampNTZType)
-"""Types that the name of a folder can be read as; it is a string else."""
+"""The types that a folder name can be read as; otherwise it is a string."""
 
 _OLDEST: Final = 100
-"""In how many files the type of the id is looked for."""
+"""In how many files to look for the type of the id."""
 
 ALL_BELOW: Final = {"recursiveFileLookup": "true"}
-"""Spark would otherwise infer columns from folders: it drops files beside such, and fails if
-their names change; Boolcast reads the names itself."""
+"""Otherwise Spark infers columns from folder names, drops files beside such folders, and fails if
+the names change. Boolcast reads the names itself."""
 
 
 class ParquetStream(NamedTuple):
-    """Events for `match_stream`, made by `parquet_stream`; `frame` tells their files."""
+    """Events for `match_stream`, made by `parquet_stream`; `frame` has the paths of the files."""
 
     frame: DataFrame
     path: str
@@ -66,9 +64,9 @@ class ParquetStream(NamedTuple):
     options: Mapping[str, Any] | None
 
     def columns(self, event_id: str, known: StructType | None) -> StructType:
-        """What is declared, and the event's id: by the schema, a start before, or a file.
+        """The declared columns, and the event's id: from the schema, an earlier start, or a file.
 
-        Raises UsageError if none of them tells its type.
+        Raises UsageError if none of them has its type.
         """
         if event_id in self.schema.names:
             return self.schema
@@ -78,12 +76,10 @@ class ParquetStream(NamedTuple):
             kind = self._type_in_files(event_id)
         return StructType([*self.schema.fields, StructField(event_id, kind)])
 
-    def travel(
-        self, event_id: str, needed: Collection[str], json: str | None
-    ) -> tuple[DataFrame, FileEvents]:
-        """The paths of the files, and how a task reads them; `schema` must be as of `columns`."""
+    def file_events(self, event_id: str, needed: Collection[str], json: str | None) -> FileEvents:
+        """How a task reads the files; `schema` must have the columns that `columns` gives."""
         kind = self.schema[event_id].dataType
-        return self.frame, FileEvents(
+        return FileEvents(
             IdColumn(event_id, arrow_type(kind), kind.simpleString()),
             frozenset(needed),
             json,
@@ -103,20 +99,20 @@ class ParquetStream(NamedTuple):
                 return kind
             remedy = (
                 f"declare another, as schema='{event_id} string'"
-                if may_be(found, pa.string())
+                if may_convert(found, pa.string())
                 else "write the files with strings or numbers instead"
             )
             raise UsageError(
-                f"the event's id {event_id!r} is of type {found} in {self.path}, which cannot be "
-                f"that of results: {remedy}"
+                f"the event's id {event_id!r} has type {found} in {self.path}, which results "
+                f"cannot have: {remedy}"
             )
         raise UsageError(
-            f"no file in {self.path} tells the type of the event's id {event_id!r} yet: declare "
-            f"it, as schema='{event_id} string'"
+            f"no file in {self.path} has the event's id {event_id!r} yet: declare its type, as "
+            f"schema='{event_id} string'"
         )
 
     def _types_in_files(self, name: str) -> Iterator[pa.DataType]:
-        """The types of a column in the oldest files that there are, where it is not all null."""
+        """The types of a column in the oldest files, where it is not all null."""
         files = self.frame.sparkSession.read.format("binaryFile")
         try:
             oldest = (
@@ -126,7 +122,7 @@ class ParquetStream(NamedTuple):
                 .limit(_OLDEST)
             )
         except PySparkException:
-            # Nothing is like the pattern yet.
+            # Nothing matches the pattern yet.
             return
         for (path,) in oldest.select("path").collect():
             schema = schema_of(path, self.options)
@@ -144,16 +140,16 @@ def parquet_stream(
     options: Mapping[str, Any] | None = None,
     spark_options: Mapping[str, str | float | bool] | None = None,
 ) -> ParquetStream:
-    """The Parquet files that come to a folder, for `match_stream`: each with its own columns.
+    """The Parquet files that arrive in a folder, for `match_stream`: each with its own columns.
 
-    Files in folders below `path` are among them. Attributes are what each file has, in its own
-    types, and what folders below `path` tell that are called `name=value`. A file that is damaged
-    or has no usable id is a dead letter. `path` is what Spark's readers take, and so are
-    `spark_options` of streams of files, such as `maxFilesPerTrigger`. Elsewhere than on a local
-    disk workers read by fsspec, with its `options`; every worker must reach the files.
+    `path` is as for Spark's readers; files in folders below it are included. The attributes are
+    what each file has, in its own types, and folders below `path` named `name=value`. A file that
+    is damaged or has no usable id is a dead letter. `spark_options` are those of Spark's file
+    streams, such as `maxFilesPerTrigger`. Files that are not local are read with fsspec and its
+    `options`; every worker must reach them.
 
-    `schema` need not tell all columns, and hides none. It declares the type of the event's id,
-    which is otherwise as in the first file that there is, and types of what folders tell, which
+    `schema` need not list all columns, and hides none. It declares the type of the event's id,
+    which is otherwise that of the oldest file, and the types of attributes in folder names, which
     are otherwise strings. Raises UsageError, and FileError if Spark cannot read the path.
     """
     declared = schema if isinstance(schema, StructType) else _declared(schema)
@@ -166,19 +162,19 @@ def parquet_stream(
 
 
 def _id_type(found: pa.DataType) -> DataType | None:
-    """The type of results whose ids are such in files; None if Spark has none."""
+    """The type that such ids have in results; None if Spark has none."""
     if is_string(found) or isinstance(found, pa.UuidType):
         return StringType()
     if is_binary(found):
         return BinaryType()
     if pa.types.is_time(found):
-        # Spark has such a type, and does not let anybody use it.
+        # Spark has such a type, but does not let anybody use it.
         return None
     try:
         kind = from_arrow_type(_SIGNED.get(found, found))
-        return kind if may_be(found, arrow_type(kind)) else None
+        return kind if may_convert(found, arrow_type(kind)) else None
     except (PySparkTypeError, ValueError):
-        # Also of decimals that are too long.
+        # Also for decimals that are too long.
         return None
 
 
@@ -188,5 +184,5 @@ def _declared(schema: str | None) -> StructType:
     except PySparkException as error:
         raise UsageError(f"the schema {schema!r} cannot be read: {error}") from None
     if not isinstance(found, StructType):
-        raise UsageError(f"the schema {schema!r} has no names: give columns, as 'id string'")
+        raise UsageError(f"the schema {schema!r} has no column names: give columns, as 'id string'")
     return found

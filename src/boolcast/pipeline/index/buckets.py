@@ -1,9 +1,9 @@
-"""What a task does to one bucket of an index: it takes changes up and writes what is new.
+"""What a task does to one bucket of an index: apply the changes, and write the new segments.
 
-A bucket holds all subscriptions whose ids have the same hash, so that a task sees everything
-that there is of an id: the rows that ask for changes, and the subscription that is known.
-It writes its segments into the store itself and returns only what the manifest will say; no
-version names them before the driver commits, so that a task may fail, or run twice.
+A bucket holds all subscriptions whose ids have the same hash. So a task sees everything about an
+id: the rows that change it, and the subscription that is indexed. It writes its segments to the
+store itself, and returns only what the manifest will say. No version refers to the segments until
+the driver commits, so a task may fail, or run twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ from boolcast.matching.values.selectivity import Selectivity
 from boolcast.pipeline.index.changes import Reject, Resolved, resolve
 
 SEGMENT_ROWS: Final = 250_000
-"""About how many subscriptions a bucket has when it is made, and beyond which none is merged."""
+"""About how many subscriptions a new bucket has; larger segments are not merged."""
 
 OUTCOMES: Final = pa.schema([("outcome", pa.binary())])
 
@@ -45,7 +45,7 @@ REJECTS: Final = pa.schema(
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """What became of rows, and of subscriptions."""
+    """What happened to rows and subscriptions (`IndexReport`)."""
 
     rejected: int = 0
     duplicates: int = 0
@@ -61,7 +61,7 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """All that the driver learns: the parts that the bucket now has, or what went wrong."""
+    """What the driver learns from a task: the bucket's new parts, or why it failed."""
 
     bucket: int
     parts: tuple[Part, ...] = ()
@@ -71,7 +71,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Job(NamedTuple):
-    """What all tasks of one publication share; `parts` are those of all buckets before it."""
+    """What all tasks of one publication share; `parts` are those of the version before it."""
 
     store: Store
     number: int
@@ -82,10 +82,10 @@ class Job(NamedTuple):
 
 
 def update_bucket(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
-    """Take up the rows of one bucket, in columns as `resolve` wants them, and `bucket`.
+    """Apply the rows of one bucket; columns as for `resolve`, and `bucket`.
 
-    What the store refuses is returned, not raised: an exception would reach the user inside
-    the traces of two languages. Memory grows with the bucket.
+    An error of the store is returned, not raised: the user would see it inside the stack traces
+    of two languages. Memory grows with the bucket.
     """
     present = [batch for batch in batches if batch.num_rows]
     if present:
@@ -100,7 +100,7 @@ def update_bucket(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa
 
 
 def read_rejects(files: Iterable[pa.RecordBatch], *, store: Store) -> Iterator[pa.RecordBatch]:
-    """The rejected rows from the store, by a column of encoded `SegmentFiles`."""
+    """The rejected rows, read from the store by a column of encoded `SegmentFiles`."""
     for batch in files:
         for encoded in batch.column(0).to_pylist():
             stored = open_segment(store, msgspec.msgpack.decode(encoded, type=SegmentFiles))
@@ -118,12 +118,12 @@ class _Held(NamedTuple):
 def _update(resolved: Resolved, bucket: int, job: Job) -> Outcome:
     held = _open(job, bucket)
     changed = {change.subscription: change.filter for change in resolved.changes}
-    places = _places(held, list(changed))
+    rows = _rows_of(held, list(changed))
     same = {
         subscription
-        for subscription, (number, place) in places.items()
+        for subscription, (number, row) in rows.items()
         if (text := changed[subscription]) is not None
-        and are_equal(text, _text(held[number].live, place), job.limits)
+        and are_equal(text, _text(held[number].live, row), job.limits)
     }
     upserts = {
         subscription: text
@@ -137,13 +137,13 @@ def _update(resolved: Resolved, bucket: int, job: Job) -> Outcome:
     fresh = loader.segment(sum(len(each.live) for each in held), job.selectivity)
     taken = fresh.subscriptions.array.to_pylist()
     deletions = [subscription for subscription, text in changed.items() if text is None]
-    gone = [places[each] for each in (*taken, *deletions) if each in places]
+    gone = [rows[each] for each in (*taken, *deletions) if each in rows]
     held = _bury(held, gone)
     if taken:
         held.append(_Held(fresh, None))
     held = _merged(held, job.selectivity)
     rejects = [*resolved.rejects, *(Reject(*each[1:]) for each in loader.rejects)]
-    unknown = sum(each not in places for each in deletions)
+    unknown = sum(each not in rows for each in deletions)
     return Outcome(
         bucket,
         tuple(_stored(each, bucket, job) for each in held),
@@ -161,7 +161,7 @@ def _update(resolved: Resolved, bucket: int, job: Job) -> Outcome:
 
 
 def _open(job: Job, bucket: int) -> list[_Held]:
-    """The bucket's segments as they are, their sequences one after another."""
+    """The bucket's segments as they are; their sequence numbers follow each other."""
     held: list[_Held] = []
     first = 0
     for part in job.parts:
@@ -175,40 +175,40 @@ def _open(job: Job, bucket: int) -> list[_Held]:
     return held
 
 
-def _places(held: Sequence[_Held], subscriptions: list[str]) -> dict[str, tuple[int, int]]:
-    """For each subscription that is alive, the number of its segment and its place there."""
+def _rows_of(held: Sequence[_Held], subscriptions: list[str]) -> dict[str, tuple[int, int]]:
+    """For each live subscription, the number of its segment and its row there."""
     wanted = pa.array(subscriptions, pa.string())
-    places: dict[str, tuple[int, int]] = {}
+    rows: dict[str, tuple[int, int]] = {}
     for number, (live, _) in enumerate(held):
         found = pc.index_in(live.subscriptions.array, value_set=wanted)
-        for place in np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False)).tolist():
-            if live.is_alive(place):
-                places[subscriptions[found[place].as_py()]] = (number, place)
-    return places
+        for row in np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False)).tolist():
+            if live.is_alive(row):
+                rows[subscriptions[found[row].as_py()]] = (number, row)
+    return rows
 
 
-def _text(live: LiveSegment, place: int) -> str:
-    (slot,) = live.slots_of(np.array([place])).tolist()
+def _text(live: LiveSegment, row: int) -> str:
+    (slot,) = live.slots_of(np.array([row])).tolist()
     return live.texts[slot]
 
 
 def _bury(held: Sequence[_Held], gone: Sequence[tuple[int, int]]) -> list[_Held]:
-    """The segments with these places empty too; one that is all dead is left out."""
+    """The segments without these subscriptions; one without any live ones is dropped."""
     by_segment: dict[int, list[int]] = {}
-    for number, place in gone:
-        by_segment.setdefault(number, []).append(place)
+    for number, row in gone:
+        by_segment.setdefault(number, []).append(row)
     remaining: list[_Held] = []
     for number, (live, part) in enumerate(held):
         if number in by_segment:
-            for place in by_segment[number]:
-                live.kill(place, 0)
+            for row in by_segment[number]:
+                live.kill(row, 0)
         if live.dead < len(live):
             remaining.append(_Held(live, part))
     return remaining
 
 
 def _merged(held: list[_Held], selectivity: Selectivity) -> list[_Held]:
-    """Few segments, and none mostly dead; large ones are left alone."""
+    """Merge small segments and those that are mostly dead; leave large ones alone."""
     while True:
         small = [
             each.live

@@ -1,7 +1,7 @@
-"""What the rows of one bucket ask for, once rows of the same id are told apart.
+"""What the rows of one bucket ask for, after conflicts between rows with the same id are settled.
 
-Rows come in no order. So of several rows of an id, either all ask for the same, or an order
-column tells which is the last, or none is taken.
+Rows come in no order. So of several rows with one id, either all ask for the same, or an order
+column says which is the last, or none is accepted.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ DELETE: Final = "delete"
 
 
 class Reject(NamedTuple):
-    """A row that is not taken, and why; `position` is the place in the filter's text."""
+    """A row that is not accepted, and why; `position` is an offset in the filter's text."""
 
     subscription: str | None
     filter: str | None
@@ -27,14 +27,14 @@ class Reject(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What is asked for an id: a filter's text, or None for its deletion."""
+    """The change to an id: a filter's text, or None to delete it."""
 
     subscription: str
     filter: str | None
 
 
 class Resolved(NamedTuple):
-    """At most one change for each id, and what became of all other rows."""
+    """At most one change for each id, and what happened to all other rows."""
 
     changes: list[Change]
     rejects: list[Reject]
@@ -43,11 +43,11 @@ class Resolved(NamedTuple):
 
 
 def resolve(rows: pa.Table, limits: Limits) -> Resolved:
-    """Take one row for each id.
+    """Choose one row for each id.
 
-    Columns `subscription` and `filter`; `operation` where rows may ask for a deletion, else a
-    null filter is rejected; `problem` where rows may come with a reason to reject them;
-    `superseded` is true of rows that are not the last of their id.
+    Columns: `subscription`; `filter`; `superseded`, true if the row is not the last of its id;
+    optionally `operation`, without which a null filter is rejected; and optionally `problem`, a
+    reason to reject the row.
     """
     by_id: dict[str, Change | list[Change]] = {}
     rejects: list[Reject] = []
@@ -69,8 +69,8 @@ def resolve(rows: pa.Table, limits: Limits) -> Resolved:
             by_id[subscription] = [known, change]
     changes: list[Change] = []
     duplicates = 0
-    # Sorted, and of equal filters the least text: what comes out does not depend on the order
-    # of rows, so that a segment that is built again is recognised by its checksum.
+    # Sorted, and of equal filters the least text: the result does not depend on the order of
+    # rows, so that a segment that is built again has the same checksum.
     for subscription in sorted(by_id):
         each = by_id[subscription]
         if isinstance(each, Change):
@@ -88,23 +88,23 @@ _NO_FILTER: Final = "the filter is null"
 
 
 def _read(rows: pa.Table) -> Iterable[tuple[str | None, str | None, str | None, bool]]:
-    """Id, filter (None for a deletion), what is wrong with the row, and whether it is not last."""
+    """Id, filter (None for a deletion), what is wrong with the row, and `superseded`."""
     ids, id_problems = _strings(rows, "subscription")
     texts, text_problems = _strings(rows, "filter")
     operations: list[str | None] | None = None
     if "operation" in rows.column_names:
         operations, _ = _strings(rows, "operation")
-    told: list[str | None] | None = None
+    given: list[str | None] | None = None
     if "problem" in rows.column_names:
-        told, _ = _strings(rows, "problem")
+        given, _ = _strings(rows, "problem")
     superseded = rows.column("superseded").to_pylist()
     for row, (subscription, text) in enumerate(zip(ids, texts, strict=True)):
         operation = UPSERT if operations is None else operations[row]
-        problem = id_problems.get(row) if told is None or told[row] is None else told[row]
+        problem = id_problems.get(row) if given is None or given[row] is None else given[row]
         if problem is None and subscription is None:
             problem = _NO_ID
         if problem is None and operation not in (UPSERT, DELETE):
-            problem = f"the operation must be '{UPSERT}' or '{DELETE}', and this is {operation!r}"
+            problem = f"the operation must be '{UPSERT}' or '{DELETE}', not {operation!r}"
         if problem is None and operation == UPSERT:
             problem = _NO_FILTER if text is None else text_problems.get(row)
         is_deletion = operation == DELETE and problem is None
@@ -112,7 +112,7 @@ def _read(rows: pa.Table) -> Iterable[tuple[str | None, str | None, str | None, 
 
 
 def _strings(rows: pa.Table, name: str) -> tuple[list[str | None], dict[int, str]]:
-    """A column of strings, and which of them are not UTF-8: Spark does not look."""
+    """A column of strings, and which of them are not UTF-8: Spark does not check."""
     column = rows.column(name)
     try:
         return column.to_pylist(), {}
@@ -142,5 +142,5 @@ def _ask_for_the_same(changes: list[Change], limits: Limits) -> bool:
 
 
 def _conflict(change: Change, rows: int) -> Reject:
-    error = f"{rows} rows have this id and ask for different things; an order column can tell"
+    error = f"{rows} rows have this id and differ: name an order column to choose the last one"
     return Reject(change.subscription, change.filter, error)

@@ -1,4 +1,4 @@
-"""Index build and change: from DataFrames of subscriptions to a new version in a store."""
+"""Build and change an index: from DataFrames of subscriptions to a new version in a store."""
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
@@ -14,7 +14,7 @@ from boolcast.errors import StoreError, UsageError
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.matching.store.catalog import Index, index_of
 from boolcast.matching.store.snapshots import commit, current, read_manifest, reusable
-from boolcast.matching.store.store import Store
+from boolcast.matching.store.store import Place, Store
 from boolcast.matching.values.selectivity import Selectivity
 from boolcast.model.statistics import Statistics
 from boolcast.pipeline.index.buckets import (
@@ -26,23 +26,24 @@ from boolcast.pipeline.index.buckets import (
     update_bucket,
 )
 from boolcast.pipeline.index.changes import DELETE, UPSERT
-from boolcast.pipeline.spark.exact_columns import by_place, check_string, named, type_of
-from boolcast.pipeline.spark.stores import Place, open_store
+from boolcast.pipeline.spark.exact_columns import by_position, check_string, named, type_of
+from boolcast.pipeline.spark.stores import open_store
 
 REJECTS: Final = "subscription string, filter string, error string, position long"
 
 _ATTEMPTS: Final = 5
-"""How often a publication starts over because others published meanwhile."""
+"""How often to start over because another writer published first."""
 
 
 class IndexReport(NamedTuple):
-    """A new version of an index, and what became of the rows and subscriptions.
+    """A new version of an index, and what happened to rows and subscriptions.
 
-    `subscriptions` are in the index now. Rows: `rejected`, `duplicates` (asked for the same as
-    another row) and `superseded` (not the last of their id) were not needed. Subscriptions:
-    `upserted` is new or has a new filter, `unchanged` had it already, `deleted` is gone,
-    `unknown` was to be deleted and is not there. `rejects` has the rejected rows, with the
-    reasons and the place in the filter's text (`REJECTS`), read from the store when asked for.
+    `subscriptions` is how many the index now has. Rows that were not used: `rejected`,
+    `duplicates` (the same as another row) and `superseded` (not the last of their id).
+    Subscriptions: `upserted` (new, or with a new filter), `unchanged` (had this filter already),
+    `deleted`, and `unknown` (to be deleted, but not in the index). `rejects` has the rejected
+    rows with the reason and the position in the filter's text; it is read from the store when you
+    use it.
     """
 
     version: int
@@ -70,22 +71,21 @@ def build_index(
     """Publish a new version that holds exactly these subscriptions.
 
     Columns `subscription` (the id) and `filter` (its text), both strings; others are ignored.
-    Rows of the same id with equal filters count once. With different filters all of them are
-    rejected, unless `order` names a column whose greatest value tells which one counts.
-    `problem` names a column of strings: where it is not null the row is rejected for that reason,
-    so that what could not be read before this job is among the rejects as well.
+    Rows with the same id and equal filters count once. With different filters all of them are
+    rejected, unless `order` names a column: then the row with the greatest value counts.
+    `problem` names a column of strings: where it is not null, the row is rejected for that reason.
 
-    Subscriptions are spread over buckets by their ids, one task each; `buckets` saves the
-    count of rows that tells how many. `statistics` of events help to choose what to index.
+    A hash of the id assigns a subscription to a bucket, and each bucket is one task. `buckets`
+    sets their number and saves a count of the rows. `statistics` of events give a better index.
 
-    Raises UsageError for columns that are missing or of another type. Raises StoreError if the
-    version cannot be written; the one before is then still the current one.
+    Raises UsageError if a column is missing or has another type. Raises StoreError if the version
+    cannot be written; the version before then stays current.
     """
     rows = _rows(subscriptions, ("subscription", "filter"), order, problem)
     if buckets is None:
         buckets = max(1, -(-rows.count() // SEGMENT_ROWS))
     elif buckets < 1:
-        raise UsageError(f"an index has at least one bucket, and not {buckets}")
+        raise UsageError(f"an index needs at least one bucket, not {buckets}")
     empty = Index(buckets, ())
     return _publish(rows, open_store(store), lambda before: empty, limits, statistics)
 
@@ -103,13 +103,13 @@ def apply_changes(
 
     Columns `subscription`, `filter` and `operation`, all strings: `upsert` adds the subscription
     or replaces its filter, `delete` removes it, whatever the filter. Without an `operation`
-    column a null filter deletes, as a tombstone in a compacted topic does. Deleting what is
-    not there is counted and no error. Where a filter is rejected, the one before stays.
+    column a null filter deletes, like a tombstone in a compacted topic. Deleting an unknown id is
+    counted, and is no error. If a filter is rejected, the subscription keeps its old one.
 
-    Several rows of an id are treated as in `build_index`; so are the other arguments and the
-    errors. Raises StoreError if there is no index yet.
+    Several rows with one id, the other arguments and the errors are as for `build_index`. Raises
+    StoreError if there is no index yet.
     """
-    place = open_store(store)
+    opened = open_store(store)
     if "operation" in changes.columns:
         rows = _rows(changes, ("subscription", "filter", "operation"), order, problem)
     else:
@@ -118,15 +118,15 @@ def apply_changes(
         rows = rows.withColumn("operation", F.when(is_deletion, DELETE).otherwise(UPSERT))
 
     def index_before(number: int) -> Index:
-        return index_of(read_manifest(place, number))
+        return index_of(read_manifest(opened, number))
 
-    return _publish(rows, place, index_before, limits, statistics)
+    return _publish(rows, opened, index_before, limits, statistics)
 
 
 def _rows(
     frame: DataFrame, names: Sequence[str], order: str | None, problem: str | None
 ) -> DataFrame:
-    """The columns as `resolve` has them: with `problem` if there is one, and `superseded`."""
+    """The columns that `resolve` takes."""
     chosen = {name: name for name in names} | ({} if problem is None else {"problem": problem})
     for name in chosen.values():
         check_string(frame, name)
@@ -138,7 +138,7 @@ def _rows(
         last_first = named(frame, order).desc_nulls_last()
         ids = named(frame, "subscription")
         superseded = F.rank().over(Window.partitionBy(ids).orderBy(last_first)) > 1
-    return by_place(frame).select(
+    return by_position(frame).select(
         *(named(frame, each).cast("string").alias(name) for name, each in chosen.items()),
         superseded.alias("superseded"),
     )
@@ -151,7 +151,7 @@ def _publish(
     limits: Limits,
     statistics: Statistics | None,
 ) -> IndexReport:
-    """Change the index that was before, by the number of its version, and commit the result."""
+    """Change the index that `index_before` gives for a version, and commit the result."""
     selectivity = (
         Selectivity.unknown() if statistics is None else Selectivity.from_statistics(statistics)
     )
@@ -176,7 +176,8 @@ def _publish(
             )
             is_published = commit(store, number, *after.entries())
         except (StoreError, OSError) as error:
-            # A collector clears away what is being written for a number that is taken.
+            # If another writer took the number, the deletion of old versions may have removed
+            # what we were writing for it.
             if current(store) < number:
                 raise _not_written(store, number, error) from None
             continue
@@ -189,13 +190,13 @@ def _publish(
                 **msgspec.structs.asdict(counts),
             )
     raise StoreError(
-        f"the index in {store} was published by others {_ATTEMPTS} times meanwhile: do it again"
+        f"other writers published the index in {store} {_ATTEMPTS} times meanwhile: try again"
     )
 
 
 def _run(rows: DataFrame, buckets: int, job: Job) -> list[Outcome]:
-    """Update every bucket that has rows, and return what came of it: one small row for each."""
-    # Rows without an id are rejected, in whatever bucket; all in one would be too many.
+    """Update every bucket that has rows; the driver gets one small row for each."""
+    # Rows without an id will be rejected; spread them, as one bucket may not hold them all.
     key = F.coalesce("subscription", "filter")
     bucket = F.pmod(F.xxhash64(key), F.lit(buckets)).cast("int")
     outcomes = (
@@ -215,5 +216,5 @@ def _rejects(spark: SparkSession, store: Store, index: Index) -> DataFrame:
 
 
 def _not_written(store: Store, number: int, error: Exception) -> StoreError:
-    still = f"version {number - 1} is still the current one" if number > 1 else "nothing is there"
+    still = f"version {number - 1} is still current" if number > 1 else "there is no index yet"
     return StoreError(f"the index in {store} could not be written: {error}; {still}")

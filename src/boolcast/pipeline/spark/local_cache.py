@@ -1,11 +1,11 @@
-"""Copies of files on the local disk, shared by all processes of a machine that name its folder.
+"""Copies of files on the local disk, shared by all processes of a machine that use its folder.
 
-A copy goes by a key that its content never changes under, so it is never stale and nobody has
-to agree on anything but who fetches it: that one holds a lock on the partial file, the others
-wait. A process that dies lets go of the lock, and the next one begins the file anew.
+A copy has a key, and the content under a key never changes, so a copy is never stale. Processes
+only have to agree on who fetches: that process locks the partial file, and the others wait. If
+it dies, the system releases the lock and the next process starts the file again.
 
-Copies that were used longest ago go when there is too much. A file that is mapped into memory
-outlives its name, and its space on the disk is free when the last one unmaps it.
+When there is too much, the least recently used copies are deleted. A file that is mapped into
+memory outlives its name; the disk space is free when the last process unmaps it.
 """
 
 import os
@@ -18,11 +18,11 @@ from typing import IO, Final
 from boolcast.matching.store.store import PARTIAL
 
 GRACE_SECONDS: Final = 60.0
-"""What was used this recently stays: who was given its path may be about to open it."""
+"""Copies used this recently stay: a process may be about to open the path it got."""
 
 
 class LocalCache:
-    """At most `limit` bytes in a folder, but for what is in use; needs POSIX locks."""
+    """At most `limit` bytes in a folder, not counting files in use; needs POSIX locks."""
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder = folder
@@ -31,7 +31,7 @@ class LocalCache:
     def path(self, key: str, fetch: Callable[[Path], object]) -> Path:
         """The copy under the key, which is a file name; `fetch` writes it if there is none.
 
-        Whatever `fetch` raises leaves no copy. Raises OSError if the folder cannot be written.
+        If `fetch` raises, no copy is left. Raises OSError if the folder cannot be written.
         """
         target = self.folder / key
         partial = self.folder / f"{key}{PARTIAL}"
@@ -39,7 +39,7 @@ class LocalCache:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with partial.open("ab") as file:
                 _lock(file, wait=True)
-                # Who had the lock before us has renamed or removed the file that we opened.
+                # The process that held the lock before has renamed or removed this file.
                 if not _is_at(file, partial):
                     continue
                 try:
@@ -53,7 +53,7 @@ class LocalCache:
         return target
 
     def forget(self, key: str) -> None:
-        """Remove the copy, so that the next `path` fetches it anew."""
+        """Remove the copy, so that the next `path` fetches it again."""
         with suppress(FileNotFoundError, NotADirectoryError):
             (self.folder / key).unlink()
 
@@ -68,15 +68,15 @@ class LocalCache:
                 excess -= size
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        """When it was last used, how large it is, and where."""
+        """Time of last use, size and path of each file."""
         for entry in os.scandir(self.folder):
-            with suppress(FileNotFoundError):  # another one evicts too
+            with suppress(FileNotFoundError):  # another process evicts too
                 status = entry.stat(follow_symlinks=False)
                 yield status.st_mtime, status.st_size, Path(entry.path)
 
 
 def _mark_used(path: Path) -> bool:
-    """False if there is no such file. Not its time of access: many disks do not keep that."""
+    """Set the file's mtime (many disks keep no access time); False if there is no such file."""
     try:
         os.utime(path)
     except FileNotFoundError:
@@ -85,7 +85,7 @@ def _mark_used(path: Path) -> bool:
 
 
 def _remove(path: Path) -> bool:
-    """False if it is a partial file that somebody is still writing."""
+    """False if it is a partial file that another process is still writing."""
     if path.suffix != PARTIAL:
         path.unlink(missing_ok=True)
         return True
@@ -98,8 +98,8 @@ def _remove(path: Path) -> bool:
 
 
 def _lock(file: IO[bytes], *, wait: bool) -> bool:
-    """Lock the file until it is closed; False if another one has, and we do not wait."""
-    import fcntl  # noqa: PLC0415 - not on Windows, where nothing comes here
+    """Lock the file until it is closed; False if it is locked and we do not wait."""
+    import fcntl  # noqa: PLC0415 - does not exist on Windows, where this is never called
 
     try:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -109,7 +109,7 @@ def _lock(file: IO[bytes], *, wait: bool) -> bool:
 
 
 def _is_at(file: IO[bytes], path: Path) -> bool:
-    """True if the open file is still the one of this name."""
+    """True if the path still leads to the open file."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The only place that makes Spark sessions: jobs take the session of the DataFrames they get."""
+"""The only module that creates Spark sessions: jobs use the session of their DataFrames."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from boolcast.pipeline.spark.java import java_home
 _SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # Rows that travel to Python at a time: the engine likes large batches.
+    # Rows that are sent to Python at a time: the engine is faster with large batches.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "16384",
 }
 
@@ -28,13 +28,13 @@ _LOCAL_SETTINGS: Final = {"spark.sql.shuffle.partitions": "8"}
 def session(
     master: str | None = None, *, name: str = "boolcast", settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """The Spark session that is there already, or a new one with quiet logs.
+    """The running Spark session, or a new one with quiet logs.
 
-    Without a master it is the one that spark-submit, Spark's configuration or `SPARK_REMOTE`
-    names, else a local Spark on all cores. `settings` are Spark's own.
+    Without `master`, it is what spark-submit, Spark's configuration or `SPARK_REMOTE` says, else
+    a local Spark on all cores. `settings` are Spark's own.
 
-    A session that is there keeps all that it has but for `settings`; UsageError if it cannot
-    take them, or has another master. Raises JavaError.
+    A running session keeps its configuration except for `settings`. Raises UsageError if it
+    cannot take them or has another master, and JavaError if there is no Java.
     """
     asked = {**({} if master is None else {"spark.master": master}), **(settings or {})}
     try:
@@ -54,7 +54,7 @@ def _made(name: str, asked: Mapping[str, str]) -> SparkSession:
     if remote is not None and not remote.startswith("local"):
         options = asked
     elif "PYSPARK_GATEWAY_PORT" in os.environ:
-        # spark-submit runs us, beside a Java that it has started and configured.
+        # spark-submit runs us, and has started and configured its own Java.
         options = asked
     else:
         options = _with_own_java(asked, remote)
@@ -64,15 +64,15 @@ def _made(name: str, asked: Mapping[str, str]) -> SparkSession:
     spark = builder.getOrCreate()
     local = options.get("spark.master", "").startswith("local")
     ours = {**_SETTINGS, **(_LOCAL_SETTINGS if local else {})}
-    told = {*asked, *_told(spark)}
+    already_set = {*asked, *_configured(spark)}
     for key, value in ours.items():
-        if key not in told:
+        if key not in already_set:
             spark.conf.set(key, value)
     return spark
 
 
 def _with_own_java(asked: Mapping[str, str], remote: str | None) -> dict[str, str]:
-    """Prepare the environment for a Java that Spark starts; what it must know from the start."""
+    """Prepare the environment for the Java that Spark starts; gives the options for its start."""
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     logging = files("boolcast.pipeline.spark") / "log4j2.properties"
@@ -86,14 +86,14 @@ def _with_own_java(asked: Mapping[str, str], remote: str | None) -> dict[str, st
         # A task is tried four times, as on a cluster: local[*] alone would give up at once.
         options["spark.master"] = "local[*,4]"
     if (remote or options.get("spark.master", "")).startswith("local"):
-        # The machine's own name need not lead back to it.
+        # The machine's host name need not resolve to it.
         options.setdefault("spark.driver.host", "127.0.0.1")
         options.setdefault("spark.driver.bindAddress", "127.0.0.1")
     return options
 
 
 def _master_is_configured() -> bool:
-    """Whether the Spark that we start would find a master without us."""
+    """True if the Spark that we start finds a master in its own configuration."""
     if re.search(r"--master\b|\bspark\.master\b", os.environ.get("PYSPARK_SUBMIT_ARGS", "")):
         return True
     home = os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent
@@ -105,8 +105,8 @@ def _master_is_configured() -> bool:
     return re.search(r"^\s*spark\.master\b", defaults, re.MULTILINE) is not None
 
 
-def _told(spark: SparkSession) -> Iterable[str]:
-    """What spark-submit and Spark's configuration have set; Spark Connect does not tell."""
+def _configured(spark: SparkSession) -> Iterable[str]:
+    """What spark-submit and Spark's configuration have set; Spark Connect does not say."""
     try:
         return [key for key, _ in spark.sparkContext.getConf().getAll()]
     except PySparkAttributeError:
@@ -124,7 +124,7 @@ def _adapt(running: SparkSession, asked: Mapping[str, str]) -> None:
 
 
 def _is_set(running: SparkSession, key: str, value: str) -> bool:
-    # Some of the others are taken in silence, though they count at the start only.
+    # Spark silently accepts some others that only matter at its start.
     if not key.startswith("spark.sql."):
         return False
     try:

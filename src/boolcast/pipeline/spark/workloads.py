@@ -1,8 +1,8 @@
 """The generators of `boolcast.workloads` as Spark jobs, for more rows than one machine holds.
 
-A row depends on the workload and its own number only, so the data are the same whatever the
-number of partitions, cores and machines. Rows are drawn a slice at a time, as Spark asks for
-them: a task holds one slice, whatever the number of rows.
+A row depends only on the workload and its own number, so the data are the same for any number of
+partitions, cores and machines. A task draws one slice at a time, so its memory does not grow with
+the number of rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -58,7 +58,7 @@ def _drawn(
     rows: range,
     partitions: int | None,
 ) -> DataFrame:
-    """The rows as `draw` makes them, behind their numbers where the schema has one column more."""
+    """The rows that `draw` makes; if the schema has one column more, the row numbers come first."""
     columns = len(schema.names)
 
     def tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,8 +1,9 @@
-"""A back-test: what a set of subscriptions would have matched in history, and what it costs.
+"""A back-test: what subscriptions would have matched in history, and what they cost.
 
-The value distributions of the history are learnt first, so that the index is the one that
-would serve such events, and the cost of a filter is told by the cut that it is indexed under:
-the *reach* of a filter is the estimated share of events that have to be checked against it.
+It first learns how the values of the history are distributed, so that the index is the one that
+would serve such events. The cost of a filter follows from its cut, the condition that it is
+indexed under: the *reach* of a filter is the estimated share of events that satisfy its cut and
+have to be checked against the whole filter.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -23,20 +24,20 @@ from boolcast.matching.store.snapshots import read_manifest
 from boolcast.matching.store.store import Store
 from boolcast.matching.values.selectivity import Selectivity
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.events.column_selection import Events
+from boolcast.pipeline.events.parquet_reading import Events
 from boolcast.pipeline.index.indexing import build_index
 from boolcast.pipeline.matching.matches import count_matches
 from boolcast.pipeline.matching.workers import open_parts
-from boolcast.pipeline.spark.paths import literal
+from boolcast.pipeline.spark.files import literal
 from boolcast.pipeline.spark.stores import open_store
 from boolcast.pipeline.statistics.reading import read_statistics, read_totals
-from boolcast.pipeline.statistics.statistics import write_statistics
+from boolcast.pipeline.statistics.writing import write_statistics
 
 SUBSCRIPTIONS: Final = "subscriptions"
 """The folder of the result: `subscription`, `filter`, `matches`, `share` and `reach`."""
 
 STEPS: Final = 4
-"""How often `backtest` says that a step begins."""
+"""How many steps `backtest` announces."""
 
 _REACH: Final = "subscription string, filter string, reach double"
 _REACH_SCHEMA: Final = pa.schema(
@@ -45,11 +46,11 @@ _REACH_SCHEMA: Final = pa.schema(
 
 
 class Backtest(NamedTuple):
-    """What came of it.
+    """The result of a back-test.
 
-    `events` were read and `malformed_events` could not be; `rejected` rows of subscriptions
-    could not be taken, and `rejects` tells why. `result` has a row for each subscription:
-    `matches`, `share` (of the events; null without any) and `reach`.
+    `events` and `malformed_events` count what was read and what could not be. `rejected` counts
+    the rows of subscriptions that were rejected, `rejects` has the reasons. `result` has a row for
+    each subscription: `matches`, `share` (of the events; null if there are none) and `reach`.
     """
 
     events: int
@@ -70,14 +71,14 @@ def backtest(
     problem: str | None = None,
     begin: Callable[[str], None] = lambda title: None,
 ) -> Backtest:
-    """Run subscriptions over history, and write under a place what each of them matched.
+    """Run subscriptions over history, and write what each of them matched to a folder.
 
-    Arguments are as for `build_index` and `match`. The place gets the folders `subscriptions`
-    (the result), `index` and `statistics`; what is there of them is replaced. `begin` is told
-    each step before it begins. Raises UsageError, OutputError and StoreError.
+    Arguments are as for `build_index` and `match`. `place` is the folder or URL; it gets the
+    folders `subscriptions` (the result), `index` and `statistics`, which replace older ones.
+    `begin` is called with the title of each step. Raises UsageError, OutputError and StoreError.
     """
     root = place.rstrip("/")
-    begin("learning how the values of events are spread")
+    begin("learning how the values of events are distributed")
     write_statistics(f"{root}/statistics", events=events, json=json, schema=schema)
     known = read_statistics(f"{root}/statistics")
     begin("building the index")
@@ -110,7 +111,7 @@ def backtest(
 def _reached(
     session: SparkSession, store: Store, version: int, selectivity: Selectivity
 ) -> DataFrame:
-    """Each subscription of an index, its filter and its reach; a task for each part."""
+    """Each subscription of an index, its filter and its reach; one task per part."""
     parts = index_of(read_manifest(store, version)).parts
     named = session.createDataFrame(
         [(msgspec.msgpack.encode(part),) for part in parts], "part binary"
@@ -138,7 +139,7 @@ def _reach(
 def reach(live: LiveSegment, selectivity: Selectivity) -> NDArray[np.float64]:
     """For each slot, the estimated share of events that satisfy the cut of its filter.
 
-    A filter that accepts nothing at all has no cut, and is never looked at.
+    A filter that accepts nothing has no cut, and is never checked.
     """
     shares = np.zeros(len(live.texts))
     for group in live.groups:

@@ -1,8 +1,8 @@
-"""How the values of each attribute are spread in event history, as Spark aggregations.
+"""How the values of each attribute are distributed in event history, as Spark aggregations.
 
-First the events of each distinct value are counted, a value being its sort key, so that Spark
-groups and sorts exactly as filters compare. Then values are put into bins: one for each value
-that is frequent, and for those between them bins of about equally many events.
+First the events of each distinct value are counted. A value is represented by its sort key, so
+that Spark groups and sorts exactly as filters compare. Then the values are put into bins: one for
+each frequent value, and between them bins with about the same number of events.
 """
 
 import math
@@ -20,9 +20,9 @@ from boolcast.model.arrow import columns_of
 from boolcast.model.schemas import Schema
 from boolcast.model.sort_keys import sort_key, value_of_key
 from boolcast.model.values import EventValue, Kind, Opaque, kind_of
-from boolcast.pipeline.events.column_selection import Events, frame_of, travel
+from boolcast.pipeline.events.column_selection import attribute_names, select_columns
 from boolcast.pipeline.events.decoded_batches import Reading, readings_of
-from boolcast.pipeline.events.projection import names_of
+from boolcast.pipeline.events.parquet_reading import Events, frame_of
 
 COUNTS: Final = "attribute string, kind string, key binary, events long"
 """The columns of `count_values`."""
@@ -32,7 +32,7 @@ VALUES: Final = "attribute string, kind string, low string, high string, events 
 
 EVENTS: Final = "event"
 MALFORMED: Final = "malformed"
-"""The kinds of the two rows without an attribute: how many events there were, good and bad."""
+"""The kinds of the two rows without an attribute, which count readable and malformed events."""
 
 _HELD: Final = 1 << 18
 """How many distinct values a task holds at a time."""
@@ -57,7 +57,8 @@ def count_values(
     `key` is the value's sort key; null for opaque values and infinities. Two rows without an
     attribute count all events, of the kinds `event` and `malformed`. Events are as for `match`.
     """
-    frame, source = travel(events, None, names_of(frame_of(events)), json, schema)
+    needed = attribute_names(frame_of(events))
+    frame, source = select_columns(events, None, needed, json, schema)
 
     def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         counts: Counts = Counter()
@@ -73,14 +74,14 @@ def count_values(
 
 
 def _add(counts: Counts, reading: Reading) -> Iterator[pa.RecordBatch]:
-    """Count some events, but for columns of strings, which are counted as they are."""
+    """Count some events; the counts of string columns are given, not added."""
     chunk = reading.chunk
     counts[None, EVENTS, None] += len(chunk.numbers)
     counts[None, MALFORMED, None] += len(reading.problems)
     if isinstance(chunk.source, list):
         for event in chunk.source:
             for attribute, value in event.items():
-                counts[attribute, *_place(value)] += 1
+                counts[attribute, *_kind_and_key(value)] += 1
         return
     for attribute, column in chunk.columns.columns.items():
         if isinstance(column, pa.Array) and pa.types.is_string(column.type):
@@ -88,11 +89,11 @@ def _add(counts: Counts, reading: Reading) -> Iterator[pa.RecordBatch]:
             continue
         for value, events in _distinct(column):
             if value is not None:
-                counts[attribute, *_place(value)] += events
+                counts[attribute, *_kind_and_key(value)] += events
 
 
 def _strings(attribute: str, column: pa.StringArray) -> pa.RecordBatch:
-    """The counts of strings: their sort key is their UTF-8, so Arrow does it all."""
+    """The counts of strings: their sort key is their UTF-8, so Arrow can count them."""
     counted = pc.value_counts(column.drop_null())
     columns = [
         pa.repeat(attribute, len(counted)),
@@ -103,8 +104,8 @@ def _strings(attribute: str, column: pa.StringArray) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=_SCHEMA)
 
 
-def _place(value: EventValue) -> tuple[str, bytes | None]:
-    """Kind and sort key."""
+def _kind_and_key(value: EventValue) -> tuple[str, bytes | None]:
+    """The kind of a value, and its sort key; None if it has none."""
     if isinstance(value, Opaque):
         return Kind.OPAQUE, None
     is_infinite = isinstance(value, float) and math.isinf(value)
@@ -120,7 +121,7 @@ def _distinct(
     try:
         counted = pc.value_counts(column)
     except pa.ArrowNotImplementedError:
-        # Lists and the like: all of them opaque.
+        # Lists and the like, which are opaque values.
         return ((value, 1) for value in _converted(column))
     values, events = counted.field("values"), counted.field("counts")
     return zip(_converted(values), events.to_pylist(), strict=True)
@@ -131,7 +132,7 @@ def _converted(column: pa.Array) -> list[EventValue | None]:
 
 
 def _batch(counts: Mapping[tuple[str | None, str, bytes | None], int]) -> pa.RecordBatch:
-    rows = [(*place, events) for place, events in counts.items() if events]
+    rows = [(*key, events) for key, events in counts.items() if events]
     columns = list(zip(*rows, strict=True)) or [()] * len(_SCHEMA)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)]
     return pa.record_batch(arrays, schema=_SCHEMA)
@@ -140,38 +141,38 @@ def _batch(counts: Mapping[tuple[str | None, str, bytes | None], int]) -> pa.Rec
 def to_bins(counts: DataFrame, limit: int) -> DataFrame:
     """Bins of the counted values, columns as in `VALUES`; `low` and `high` are JSON.
 
-    A value that has at least the `limit`-th part of its attribute's and kind's events is alone
-    in its bin. The others are cut, in their order, where another `limit`-th part of their own
-    events is full, and at the frequent ones. The values of one attribute and kind are sorted
-    in one task, on disk where they are many.
+    A value with at least 1/`limit` of the events of its attribute and kind has a bin of its own.
+    The other values, in order, start a new bin after each 1/`limit` of their own events, and at
+    each frequent value. One task sorts the values of one attribute and kind, on disk if they are
+    many.
     """
-    place = ["attribute", "kind"]
+    key = ["attribute", "kind"]
     known = counts.where(F.col("attribute").isNotNull() & F.col("key").isNotNull())
-    total = known.groupBy(place).agg(F.sum("events").alias("total"))
+    total = known.groupBy(key).agg(F.sum("events").alias("total"))
     is_frequent = (F.col("events") * limit >= F.col("total")).alias("is_frequent")
-    marked = known.join(F.broadcast(total), place).select(*place, "key", "events", is_frequent)
+    marked = known.join(F.broadcast(total), key).select(*key, "key", "events", is_frequent)
     rare_events = F.when(F.col("is_frequent"), 0).otherwise(F.col("events"))
-    rest = marked.groupBy(place).agg(F.sum(rare_events).alias("rest"))
-    before = Window.partitionBy(place).orderBy("key").rowsBetween(Window.unboundedPreceding, -1)
+    rest = marked.groupBy(key).agg(F.sum(rare_events).alias("rest"))
+    before = Window.partitionBy(key).orderBy("key").rowsBetween(Window.unboundedPreceding, -1)
     rare_before = _or_zero(F.sum(rare_events).over(before))
     frequent_before = _or_zero(F.sum(F.col("is_frequent").cast("long")).over(before))
-    numbered = marked.join(F.broadcast(rest), place).select(
-        *place,
+    numbered = marked.join(F.broadcast(rest), key).select(
+        *key,
         "key",
         "events",
         "is_frequent",
         frequent_before.alias("stretch"),
         F.when(F.col("is_frequent"), 0)
         .otherwise(F.floor(rare_before * limit / F.col("rest")))
-        .alias("part"),
+        .alias("share"),
     )
-    bins = numbered.groupBy(*place, "is_frequent", "stretch", "part").agg(
+    bins = numbered.groupBy(*key, "is_frequent", "stretch", "share").agg(
         F.min("key").alias("low"),
         F.max("key").alias("high"),
         F.sum("events").alias("events"),
         F.count("key").alias("distinct"),
     )
-    return bins.select(*place, "low", "high", "events", "distinct").mapInArrow(_readable, VALUES)
+    return bins.select(*key, "low", "high", "events", "distinct").mapInArrow(_readable, VALUES)
 
 
 def _or_zero(column: Column) -> Column:
@@ -179,7 +180,7 @@ def _or_zero(column: Column) -> Column:
 
 
 def _readable(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The bins with their bounds as JSON instead of sort keys."""
+    """The bins with JSON bounds instead of sort keys."""
     for batch in batches:
         table = pa.Table.from_batches([batch])
         kinds = table["kind"].to_pylist()

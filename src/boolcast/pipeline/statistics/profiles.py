@@ -1,10 +1,10 @@
 """What subscriptions ask for, as Spark aggregations: their predicates and their attributes.
 
-The attributes are what P2-B3 orders the variables of a decision diagram by: how frequent one is,
-how much its predicates concentrate, and which others it occurs together with. P2 leaves open
-how concentration is measured. Its reason for it is that predicates which concentrate are more
-likely to be shared, so here it is exactly that likelihood: that two of the places where
-subscriptions look at the attribute, drawn at random, hold the same predicate.
+P2-B3 orders the variables of a decision diagram by properties of attributes: how frequent one is,
+how much its predicates concentrate, and which others it occurs together with. P2 leaves open how
+to measure concentration. Its reason is that concentrated predicates are more likely to be shared.
+So here it is exactly that likelihood: the probability that two random uses of the attribute in
+subscriptions have the same predicate.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ PROFILES: Final = f"subscription string, rows long, {_LISTS}"
 """The columns of `profile`."""
 
 _READ: Final = f"subscription string, text string, {_LISTS}"
-"""What is read from a row; all but the id are null if its filter cannot be read."""
+"""What is read from a row; all except the id are null if the filter cannot be read."""
 
 _PREDICATE: Final = pa.struct([("predicate", pa.string()), ("attributes", pa.list_(pa.string()))])
 _SCHEMA: Final = pa.schema(
@@ -40,9 +40,9 @@ _SCHEMA: Final = pa.schema(
 
 
 def profile(subscriptions: DataFrame) -> DataFrame:
-    """For each id its `attributes`, its distinct `predicates`, and `rows`, how many rows have it.
+    """For each id its `attributes`, its distinct `predicates`, and the number of its `rows`.
 
-    Rows of one id are one subscription if they hold the same filter. Where they do not, or one
+    Rows with one id are one subscription if their filters are the same. If they differ, or one
     cannot be read, or the id is null, `attributes` and `predicates` are null. Raises UsageError
     if a column is missing.
     """
@@ -93,7 +93,7 @@ def _profile(subscription: str | None, text: str | None) -> dict[str, object]:
 
 
 def predicates_of(profiles: DataFrame) -> DataFrame:
-    """Each distinct predicate by its canonical text: its attributes, and its subscriptions."""
+    """Each distinct predicate by its canonical text, its attributes, and its subscriptions."""
     each = profiles.select(F.explode("predicates").alias("each")).select("each.*")
     return each.groupBy("predicate").agg(
         F.first("attributes").alias("attributes"), F.count("*").alias("subscriptions")
@@ -103,21 +103,21 @@ def predicates_of(profiles: DataFrame) -> DataFrame:
 def attributes_of(profiles: DataFrame, predicates: DataFrame) -> DataFrame:
     """For each attribute: `subscriptions`, `predicates`, `concentration` and `companions`.
 
-    `subscriptions` counts those that look at it, `predicates` its distinct predicates, and
-    `companions` maps other attributes to the subscriptions that look at both.
+    `subscriptions` counts those that use it, `predicates` its distinct predicates, and
+    `companions` maps other attributes to the number of subscriptions that use both.
     """
     frequency = (
         profiles.select(F.explode("attributes").alias("attribute"))
         .groupBy("attribute")
         .agg(F.count("*").alias("subscriptions"))
     )
-    places = F.col("subscriptions").cast("double")
+    uses = F.col("subscriptions").cast("double")
     concentration = (
         predicates.select(F.explode("attributes").alias("attribute"), "subscriptions")
         .groupBy("attribute")
         .agg(
             F.count("*").alias("predicates"),
-            (F.sum(places * places) / F.pow(F.sum(places), F.lit(2.0))).alias("concentration"),
+            (F.sum(uses * uses) / F.pow(F.sum(uses), F.lit(2.0))).alias("concentration"),
         )
     )
     companions = (

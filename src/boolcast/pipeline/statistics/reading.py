@@ -1,4 +1,4 @@
-"""Reading what `statistics` wrote, without Spark: as data for engines and optimisers."""
+"""Read what `write_statistics` wrote, without Spark: data for engines and optimisers."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -20,7 +20,7 @@ from boolcast.model.values import Kind, Value
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """What was counted, and what could not be read; null where there was no history."""
+    """What was counted, and what could not be read; None for events if there were none."""
 
     events: int | None
     malformed_events: int | None
@@ -35,14 +35,14 @@ def read_totals(place: str) -> Totals:
 
 
 def read_statistics(place: str) -> Statistics:
-    """What was learnt from events, for `Matcher(statistics=…)` and `build_index`.
+    """Statistics of events, for `Matcher(statistics=…)` and `build_index`.
 
-    The predicates among it are those of the subscriptions that were given with the events.
-    Raises FileError if there are none, or none of events.
+    The predicates are those of the subscriptions that were given with the events. Raises FileError
+    if there are no statistics, or none of events.
     """
     events = read_totals(place).events
     if events is None:
-        raise FileError("these are statistics of subscriptions alone, not of events", path=place)
+        raise FileError("these are statistics of subscriptions only, not of events", path=place)
     bins = _bins(place)
     return Statistics(
         events=events,
@@ -60,7 +60,7 @@ def read_statistics(place: str) -> Statistics:
 
 
 def read_subscription_statistics(place: str) -> SubscriptionStatistics:
-    """What was learnt from subscriptions (P2-B3). Raises FileError if there are no statistics."""
+    """Statistics of subscriptions (P2-B3). Raises FileError if there are none."""
     return SubscriptionStatistics(
         subscriptions=read_totals(place).subscriptions,
         predicates={row["predicate"]: row["subscriptions"] for row in _rows(place, "predicates")},
@@ -98,12 +98,12 @@ def _value(text: str) -> Value:
 
 
 def _rows(place: str, name: str) -> Iterator[dict[str, Any]]:
-    """The rows of one folder, a batch of them at a time."""
+    """The rows of one folder, read a batch at a time."""
     try:
         filesystem, path = fsspec.core.url_to_fs(f"{place.rstrip('/')}/{name}")
         table = ds.dataset(path, filesystem=filesystem, format="parquet")
         for batch in table.to_batches():
             yield from batch.to_pylist()
     except FileNotFoundError:
-        problem = "there are no statistics here; `write_statistics` makes them"
+        problem = "there are no statistics here; `write_statistics` creates them"
         raise FileError(problem, path=place) from None

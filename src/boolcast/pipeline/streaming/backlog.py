@@ -1,7 +1,7 @@
-"""Which files a stream has yet to take up: whether it keeps up with them.
+"""Which files wait for a stream: whether it keeps up.
 
-Spark does not tell it. So the folder is listed as Spark lists it, and what the checkpoint says
-was taken up is left out. That costs what Spark's own listing costs for each batch.
+Spark does not say. So we list the folder as Spark does, and leave out the files that are in the
+checkpoint. That costs as much as the listing that Spark does for each batch.
 """
 
 import math
@@ -18,7 +18,7 @@ import msgspec
 
 from boolcast.matching.store.store import Store
 from boolcast.pipeline.events.parquet_reading import local_path
-from boolcast.pipeline.spark.paths import (
+from boolcast.pipeline.spark.files import (
     absolute,
     has_scheme,
     is_hidden,
@@ -26,14 +26,14 @@ from boolcast.pipeline.spark.paths import (
     root_of,
     without_scheme,
 )
-from boolcast.pipeline.streaming.checkpoint_files import TakenPaths
+from boolcast.pipeline.streaming.checkpoint_files import SeenPaths
 
 _CHANGED: Final = ("mtime", "LastModified", "last_modified", "updated", "created")
-"""What file systems of fsspec call the time when a file was changed."""
+"""fsspec's file systems have these names for the mtime of a file."""
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """The files that wait, their bytes, and for how long the oldest of them has."""
+    """The number of files that wait, their bytes, and how long the oldest has waited."""
 
     files: int
     bytes: int
@@ -41,17 +41,17 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 class _File(NamedTuple):
-    """`changed` is in seconds since 1970."""
+    """Size in bytes, and mtime in seconds since 1970."""
 
     size: int
     changed: float
 
 
 class Backlog:
-    """The files in a path that a stream has not taken up by its checkpoint.
+    """The files in a path that are not in a stream's checkpoint.
 
-    `path` and `spark_options` are those of the source, `options` are fsspec's, by which files
-    are listed that are not on a local disk.
+    `path` and `spark_options` are those of the source. `options` go to fsspec, which lists files
+    that are not local.
     """
 
     def __init__(
@@ -61,48 +61,48 @@ class Backlog:
         spark_options: Mapping[str, str],
         options: Mapping[str, Any],
     ) -> None:
-        told = {name.casefold(): value for name, value in spark_options.items()}
+        folded = {name.casefold(): value for name, value in spark_options.items()}
         self._path = path
         self._options = options
         self._pattern = re.compile(rf"(?s:{pattern_of(absolute(path).rstrip('/'))}(/.*)?)")
-        self._is_deep = told.get("recursivefilelookup", "").casefold() == "true"
-        self._names = re.compile(rf"(?s:{pattern_of(told.get('pathglobfilter', '*'))})")
-        self._taken = TakenPaths(checkpoint)
+        self._is_deep = folded.get("recursivefilelookup", "").casefold() == "true"
+        self._names = re.compile(rf"(?s:{pattern_of(folded.get('pathglobfilter', '*'))})")
+        self._seen = SeenPaths(checkpoint)
 
     def waiting(self, now: float) -> Waiting:
-        """What waits at this time, in seconds since 1970. Raises what the file system does."""
-        # The checkpoint first: what is taken up meanwhile is counted, not what was before.
-        taken = self._taken.read()
+        """What waits at a time in seconds since 1970. Raises the file system's own errors."""
+        # The checkpoint first: a file that a batch takes meanwhile still counts as waiting.
+        seen = self._seen.read()
         is_local = not has_scheme(self._path) or local_path(self._path) is not None
-        files = list(self._local(taken) if is_local else self._elsewhere(taken))
+        files = list(self._local(seen) if is_local else self._remote(seen))
         oldest = min((file.changed for file in files), default=now)
         return Waiting(len(files), sum(file.size for file in files), max(now - oldest, 0.0))
 
-    def _local(self, taken: Container[str]) -> Iterator[_File]:
+    def _local(self, seen: Container[str]) -> Iterator[_File]:
         for folder, _, names in os.walk(root_of(self._path)):
             for name in names:
                 path = posixpath.join(folder, name)
-                if path not in taken and self._is_listed(path):
+                if path not in seen and self._is_listed(path):
                     try:
                         found = Path(path).stat()
                     except FileNotFoundError:
-                        continue  # gone meanwhile
+                        continue  # deleted meanwhile
                     yield _File(found.st_size, found.st_mtime)
 
-    def _elsewhere(self, taken: Container[str]) -> Iterator[_File]:
+    def _remote(self, seen: Container[str]) -> Iterator[_File]:
         scheme = self._path.removesuffix(without_scheme(self._path))
-        system, place = fsspec.core.url_to_fs(scheme + root_of(self._path), **self._options)
-        for name, found in system.find(place, detail=True).items():
+        system, root = fsspec.core.url_to_fs(scheme + root_of(self._path), **self._options)
+        for name, found in system.find(root, detail=True).items():
             path = without_scheme(system.unstrip_protocol(name))
-            if path not in taken and self._is_listed(path):
+            if path not in seen and self._is_listed(path):
                 yield _File(found["size"] or 0, _seconds(found))
 
     def _is_listed(self, path: str) -> bool:
-        """True of what Spark lists: files in the folder, and in folders that are partitions."""
+        """True if Spark lists the file: in the folder itself, or in partition folders."""
         match = self._pattern.fullmatch(path)
         if match is None:
             return False
-        # What a pattern itself is like may have any name, but for that of a file.
+        # Folders that the pattern itself names may have any name; a file may not.
         *folders, name = (match[1] or path[path.rfind("/") :])[1:].split("/")
         is_near = self._is_deep or all("=" in each for each in folders)
         is_shown = not any(map(is_hidden, (*folders, name)))
@@ -110,7 +110,7 @@ class Backlog:
 
 
 def _seconds(found: Mapping[str, Any]) -> float:
-    told = next((found[name] for name in _CHANGED if name in found), None)
-    if isinstance(told, datetime):
-        return told.timestamp()
-    return float(told) if isinstance(told, int | float) else math.inf
+    changed = next((found[name] for name in _CHANGED if name in found), None)
+    if isinstance(changed, datetime):
+        return changed.timestamp()
+    return float(changed) if isinstance(changed, int | float) else math.inf

@@ -1,9 +1,9 @@
-"""What a task of a stream does with its events: match them, put the results as Parquet files.
+"""What a task of a stream does: match its events, and write the results as Parquet files.
 
-The files go from the task to the output's store, not through Spark's writer. So one pass gives
-matches and dead letters alike, the matches, often many for one event, never travel back to the
-JVM, and a file counts only if the driver hears of it: what a failed or doubled task has put is
-nowhere listed.
+The task writes the files to the output's store itself, not through Spark's writer. So one pass
+gives matches and dead letters, and the matches, often many per event, are not sent back to the
+JVM. A file counts only if the driver learns of it, so files of failed or repeated tasks are never
+listed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,14 +25,14 @@ from boolcast.pipeline.streaming.ledger import DEAD_LETTERS, MATCHES, file_names
 
 REPORT: Final = "table string, name string, rows long, bytes long"
 EVENTS: Final = "events"
-"""In the reports of a task: how many events it has seen, beside the files of the two tables."""
+"""The row in a task's report with the number of its events; the others are files."""
 
 NO_ID: Final = "the event has no id"
 
 _TASKS: Final = {"rows": match_rows_encoded, "lists": match_lists}
 
 FILE_BYTES: Final = 64 << 20
-"""When a task holds so many bytes of results, before compression, it makes a file of them."""
+"""A task writes a file when it holds this many bytes of results, before compression."""
 
 _REPORT: Final = pa.schema(
     [("table", pa.string()), ("name", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())]
@@ -42,11 +42,11 @@ _REPORT: Final = pa.schema(
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """The work of all tasks of one batch, for `mapInArrow`; gives rows as in `REPORT`.
 
-    Takes what `matches.planned` selects: the event's id, then its attributes or its JSON; or
-    the paths of files.
+    Takes the event's id, then its attributes or its JSON. With `files`, takes paths of files.
     """
 
     visit: Visit
+    files: FileEvents | None = None
     form: Form
     output: Store
     batch: int
@@ -54,7 +54,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         matches, dead_letters = (self._table(table) for table in (MATCHES, DEAD_LETTERS))
-        named = _Named(batches, self.visit, dead_letters)
+        named = _EventsWithId(batches, self.visit, self.files, dead_letters)
         column = FORMS[self.form][1].name
         visit = self.visit._replace(with_problems=True)
         for rows in _TASKS[self.form](named, visit=visit):
@@ -73,18 +73,23 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
         return _Table(self.output, table, self.batch, self.version)
 
 
-class _Named:
-    """The events that have an id; those without are dead letters. `events` counts all.
+class _EventsWithId:
+    """The events that have an id; the others become dead letters. `events` counts all.
 
-    What cannot be read of a file counts as one.
+    An unreadable file, or range of rows, counts as one event.
     """
 
     def __init__(
-        self, batches: Iterable[pa.RecordBatch], visit: Visit, dead_letters: "_Table"
+        self,
+        batches: Iterable[pa.RecordBatch],
+        visit: Visit,
+        files: FileEvents | None,
+        dead_letters: "_Table",
     ) -> None:
         self.events = 0
         self._batches = batches
         self._visit = visit
+        self._files = files
         self._dead_letters = dead_letters
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -95,25 +100,23 @@ class _Named:
                 continue
             events, problems = portion
             self.events += events.num_rows
-            nameless = np.flatnonzero(events.column(0).is_null())
-            if len(nameless):
-                self._dead_letters.add(self._letters(events, nameless, problems))
+            without_id = np.flatnonzero(events.column(0).is_null())
+            if len(without_id):
+                self._dead_letters.add(self._letters(events, without_id, problems))
                 yield events.filter(events.column(0).is_valid())
             else:
                 yield events
 
     def _portions(self) -> Iterator[Portion | Unreadable]:
-        files = self._visit.source.files
-        if isinstance(files, FileEvents):
-            return files.read(self._batches)
+        if self._files is not None:
+            return self._files.read(self._batches)
         return (Portion(batch, {}) for batch in self._batches)
 
     def _letter(self, reason: str) -> pa.RecordBatch:
-        files = self._visit.source.files
-        assert isinstance(files, FileEvents), "rows are always readable"
+        assert self._files is not None, "rows from Spark are always readable"
         return pa.RecordBatch.from_pydict(
             {
-                self._visit.id_name: pa.nulls(1, files.event_id.type_),
+                self._visit.id_name: pa.nulls(1, self._files.event_id.type_),
                 "event": pa.nulls(1, pa.string()),
                 "error": [reason],
             }
@@ -122,13 +125,13 @@ class _Named:
     def _letters(
         self, events: pa.RecordBatch, rows: NDArray[np.int64], problems: Mapping[int, str]
     ) -> pa.RecordBatch:
-        # An id is often taken from the event itself: if that is malformed, it is the reason.
-        nameless = events.take(pa.array(rows))
-        found = read(nameless, self._visit.source)
+        # The id often comes from the event itself. If that is malformed, that is the reason.
+        without_id = events.take(pa.array(rows))
+        found = read(without_id, self._visit.source)
         reasons = (problems.get(row, NO_ID) for row in rows.tolist())
         return pa.RecordBatch.from_pydict(
             {
-                self._visit.id_name: nameless.column(0),
+                self._visit.id_name: without_id.column(0),
                 "event": pa.nulls(len(rows), pa.string())
                 if found.texts is None
                 else readable(found.texts),
@@ -138,7 +141,7 @@ class _Named:
 
 
 class _Table:
-    """Rows of one table of a batch, put as a file when they are many, or all."""
+    """Rows of one table of a batch; written as a file when there are many, and at the end."""
 
     def __init__(self, store: Store, table: str, batch: int, version: int) -> None:
         self.reports: list[dict[str, object]] = []
@@ -167,9 +170,9 @@ class _Table:
         with pq.ParquetWriter(
             buffer,
             schema,
-            # Without Arrow's own schema, or readers get dictionaries back, which Spark refuses.
+            # With Arrow's own schema, readers would get dictionaries back, which Spark refuses.
             store_schema=False,
-            # Of the first and last subscription nobody makes use, and they cost half the write.
+            # Statistics of the subscriptions are of no use, and take half the time of a write.
             write_statistics=[name for name in schema.names if not name.startswith("subscr")],
         ) as writer:
             for rows in self._waiting:
@@ -195,16 +198,16 @@ class _Table:
 
 
 def _compact(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Without what no row uses of the dictionaries: the engine's hold all subscriptions."""
-    for place, field in enumerate(rows.schema):
+    """Drop unused values from dictionaries: the engine's hold all subscriptions."""
+    for position, field in enumerate(rows.schema):
         if pa.types.is_dictionary(field.type):
-            column = rows.column(place)
+            column = rows.column(position)
             codes = column.indices.to_numpy(zero_copy_only=False)
             used = np.zeros(len(column.dictionary), dtype=np.bool_)
             used[codes] = True
             codes = (np.cumsum(used, dtype=np.int32) - 1)[codes]
             values = column.dictionary.filter(pa.array(used))
             rows = rows.set_column(
-                place, field.name, pa.DictionaryArray.from_arrays(pa.array(codes), values)
+                position, field.name, pa.DictionaryArray.from_arrays(pa.array(codes), values)
             )
     return rows

@@ -1,25 +1,26 @@
-"""The record of a stream, in the place of its output: what makes it exactly once.
+"""The ledger of a stream, in its output: it makes each result appear exactly once.
 
 ::
 
-    stream.json                          whose output this is: checkpoint, index, event id, schema
+    stream.json                          the owner: checkpoint, index, event id, schema
     pins/00000012.json                   batch 12 is matched with this version of the index
-    matches/00000012/<random>.parquet    files of batch 12, of all attempts at it
+    matches/00000012/<random>.parquet    files of batch 12, from all attempts
     dead_letters/00000012/<random>.parquet
     batches/00000012.json                the manifest of batch 12: which of the files count
 
-All of it is put by `put_if_absent` and never changed, so that a folder and an object store serve
-alike. A batch comes into being when its manifest is put, after all that it names; a reader reads
-manifests first and nothing that they do not name, so it sees a batch whole or not at all. Spark
-gives a batch the same id and the same events when it repeats it: the repetition finds the
-manifest and is done. Of two drivers at the same batch one puts the manifest, and the other's files
-do not count. An id alone does not tell a repetition: a checkpoint that was put back to an earlier
-state gives the ids of published batches to new events. So the manifest also holds a fingerprint of
-what the checkpoint says of the batch, and a batch that has another one is refused.
+Every file is written with `put_if_absent` and never changed, so a folder and an object store work
+alike. A batch is published when its manifest is written, after all files that it names. A reader
+reads manifests first and only the files that they name, so it sees a whole batch or nothing.
 
-Files of a batch that its manifest does not name are left from attempts that failed. They are
-deleted when the next batch begins: nobody can publish them any more, and no reader knows them.
-Files of a batch without a manifest are left alone, somebody may yet publish them.
+When Spark repeats a batch, it has the same id and the same events. The repetition finds the
+manifest and stops. If two drivers run the same batch, one writes the manifest, and the other's
+files do not count. The id alone does not prove a repetition: a checkpoint that was restored to an
+earlier state gives the ids of published batches to new events. So the manifest also holds a
+fingerprint of the batch's offsets in the checkpoint, and a batch with another one is refused.
+
+Files that the manifest does not name are left from failed attempts. They are deleted when the next
+batch begins: nobody can publish them any more, and no reader knows them. Files of a batch without
+a manifest stay: an attempt may still publish them.
 """
 
 import os
@@ -49,11 +50,11 @@ Result = TypeVar("Result")
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose output this is; `checkpoint` is a random name that the checkpoint bears too.
+    """The stream that owns an output; `checkpoint` is a random name that its checkpoint also has.
 
-    `events`, `matches` and `dead_letters` are schemas of Spark, as JSON: of the events at the
-    first start, and of both tables. `schema` is Boolcast's, which outputs of old do not tell.
-    `reader` says who reads the events: Spark, or the workers from files.
+    `events`, `matches` and `dead_letters` are Spark schemas as JSON: of the events at the first
+    start, and of both tables. `schema` is Boolcast's; old outputs do not have it. `reader` says
+    who reads the events: Spark, or the workers from files.
     """
 
     format: int = FORMAT
@@ -80,10 +81,9 @@ class DataFile(msgspec.Struct, frozen=True):
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """A published batch: the version that matched it, its counts, and its files.
 
-    `started` is in seconds since 1970, `seconds` what the batch took up to its publication,
-    `warnings` what was wrong with versions of the index that had to be passed over or with the
-    names and times of files, `offsets` the fingerprint of its events (`batch_offsets`), which
-    outputs of old do not know.
+    `started` is in seconds since 1970, `seconds` is the time up to its publication. `warnings`
+    are about skipped versions of the index, and about names and times of files. `offsets` is the
+    fingerprint of its events (`batch_offsets`); old outputs do not have it.
     """
 
     batch: int
@@ -98,7 +98,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def match_count(self) -> int:
-        """Rows of matches: one a match, or one an event, as the form says."""
+        """Rows of matches: one per match, or one per event with the form `lists`."""
         return sum(file.rows for file in self.matches)
 
     @property
@@ -116,28 +116,28 @@ class _CheckpointIdentity(msgspec.Struct, frozen=True):
 
 
 class Ledger:
-    """The record of one stream in a store; any number of them may work on the same store.
+    """The ledger of one stream in a store; several processes may use the same store.
 
-    Raises OutputError where the store cannot be written or read, StreamError where what it holds
-    is not what a stream has left there.
+    Raises OutputError if the store cannot be written or read, and StreamError if its content is
+    not what a stream wrote.
     """
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     def identity(self) -> Identity | None:
-        """Whose output this is; None if nobody's yet."""
+        """The owner of the output; None if it has none yet."""
         return self._read(_IDENTITY, Identity)
 
     def claim(self, identity: Identity) -> tuple[Identity, bool]:
-        """Make the output this stream's, if it is nobody's; gives whose it is, and if this did."""
+        """Make this stream the owner, if there is none; gives the owner, and if it is new."""
         is_new = self._put(_IDENTITY, identity)
         known = self.identity()
         assert known is not None
         return known, is_new
 
     def release(self) -> None:
-        """Make the output nobody's again, because the stream that claimed it did not start."""
+        """Remove the owner, because the stream that claimed the output did not start."""
         self._attempt("change", lambda: self.store.delete(_IDENTITY))
 
     def batches(self) -> list[int]:
@@ -149,9 +149,9 @@ class Ledger:
         return self._read(_batch_name(batch), Batch)
 
     def publish(self, batch: Batch) -> Batch:
-        """Publish a batch whose files are there; gives what is published under its id.
+        """Publish a batch whose files are written; gives the batch published under its id.
 
-        That is another attempt's batch if that one was faster.
+        It is another attempt's batch if that one was faster.
         """
         if self._put(_batch_name(batch.batch), batch):
             return batch
@@ -160,31 +160,31 @@ class Ledger:
         return known
 
     def pin(self, batch: int, version: int) -> int:
-        """Bind a batch to a version, unless an attempt before has; gives the version."""
+        """Pin a batch to a version, unless an earlier attempt has; gives the version."""
         if self._put(_pin_name(batch), _Pin(version)):
             return version
         pinned = self.pinned(batch)
-        # Gone: another driver has published the batch meanwhile, and this attempt is idle.
+        # Gone: another driver has published the batch meanwhile, and this attempt is void.
         return version if pinned is None else pinned
 
     def pinned(self, batch: int) -> int | None:
-        """The version that a batch is bound to, if it is and has not been cleaned."""
+        """The version that a batch is pinned to, if any."""
         pin = self._read(_pin_name(batch), _Pin)
         return None if pin is None else pin.version
 
     def unpin(self, batch: int) -> None:
-        """Free a batch that is not published from a version that is no more."""
+        """Remove the pin of an unpublished batch whose version is gone or damaged."""
         self._attempt("change", lambda: self.store.delete(_pin_name(batch)))
 
     def versions_in_use(self) -> set[int]:
-        """The versions that unfinished batches are bound to, and that of the last finished one."""
+        """The versions that unfinished batches are pinned to, and that of the last batch."""
         last = self.batches()[-1:]
         used = {self.pinned(each) for each in self._numbers("pins/", _PIN)}
         used |= {batch.version for each in last if (batch := self.batch(each))}
         return {version for version in used if version is not None}
 
     def clean(self, batch: int) -> None:
-        """Delete what failed attempts at a published batch have left, and its pin."""
+        """Delete the files that failed attempts at a published batch left, and its pin."""
         published = self.batch(batch)
         assert published is not None
         kept = {file.name for file in (*published.matches, *published.dead_letters)}
@@ -216,10 +216,10 @@ class Ledger:
 
 
 def checkpoint_name(checkpoint: Store) -> str:
-    """The random name of a checkpoint, given to it if it has none.
+    """The random name of a checkpoint, created if it has none.
 
-    By it an output knows its checkpoint: one that was deleted and begun anew would give old
-    batch ids to new events, which would then be taken for repetitions.
+    It identifies the checkpoint of an output. A checkpoint that was deleted and started again
+    would give old batch ids to new events, which would look like repetitions.
     """
     fresh = _CheckpointIdentity(os.urandom(16).hex())
     data = msgspec.json.encode(fresh)
@@ -232,15 +232,15 @@ def checkpoint_name(checkpoint: Store) -> str:
 def batch_offsets(checkpoint: Store, batch: int) -> str:
     """A fingerprint of the events of a batch that Spark has begun.
 
-    Spark writes the offsets of a batch down before it begins, once, and repeats it by them. The
-    time is among them, so that no two are alike, even where a source only counts its batches.
+    Spark writes the offsets of a batch once, before it begins, and repeats the batch from them.
+    They include the time, so no two batches are alike, even if a source only counts batches.
     """
     data = attempt(checkpoint, "read", lambda: checkpoint.get(f"offsets/{batch}"))
     return sha256(data).hexdigest()
 
 
 def file_names(table: str, batch: int) -> Iterator[str]:
-    """Names for files of a batch that nobody else will ever take."""
+    """Unique names for files of a batch."""
     attempt = os.urandom(8).hex()
     number = 0
     while True:
@@ -273,7 +273,7 @@ def _read(store: Store, name: str, kind: type[Record]) -> Record | None:
 
 
 def attempt(store: Store, verb: str, action: Callable[[], Result]) -> Result:
-    """What an action gives that may fail with OSError. Raises OutputError then."""
+    """Run an action; an OSError becomes an OutputError."""
     try:
         return action()
     except OSError as error:
@@ -281,8 +281,8 @@ def attempt(store: Store, verb: str, action: Callable[[], Result]) -> Result:
 
 
 def unwritable(store: Store, verb: str, error: OSError) -> OutputError:
-    """What to say of a place that failed, to whoever runs the stream."""
+    """The error for a store that failed."""
     return OutputError(
-        f"cannot {verb} {store}: {error.strerror or error}. What is published there is whole; "
-        "once this is mended, start the stream again and it goes on"
+        f"cannot {verb} {store}: {error.strerror or error}. Published batches are complete. Fix "
+        "the cause and start the stream again to continue"
     )

@@ -1,4 +1,4 @@
-"""Reading what streams have published, and clearing away the versions that none of them needs."""
+"""Read what streams have published, and delete versions of an index that none of them needs."""
 
 from collections.abc import Iterator, Sequence
 from io import BytesIO
@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 from boolcast.errors import StreamError, UsageError
 from boolcast.matching.store import snapshots
 from boolcast.matching.store.store import FolderStore, Place, Store
-from boolcast.pipeline.spark.paths import literal
+from boolcast.pipeline.spark.files import literal
 from boolcast.pipeline.spark.stores import open_store
 from boolcast.pipeline.streaming.ledger import DEAD_LETTERS, MATCHES, Batch, Ledger
 
@@ -21,9 +21,9 @@ _READ_AT_ONCE: Final = 65_536
 
 
 def read_matches(session: SparkSession, output: Place) -> DataFrame:
-    """The matches that were published by now: event id, subscription(s), version, batch.
+    """The matches published so far: event id, subscription(s), version, batch.
 
-    Raises StreamError if no stream has written there.
+    Raises StreamError if no stream has written to the output.
     """
     return _read(session, Ledger(open_store(output)), MATCHES)
 
@@ -31,35 +31,39 @@ def read_matches(session: SparkSession, output: Place) -> DataFrame:
 def read_dead_letters(session: SparkSession, output: Place) -> DataFrame:
     """The events that could not be matched: event id, event (text), error, version, batch.
 
-    Raises StreamError if no stream has written there.
+    Raises StreamError if no stream has written to the output.
     """
     return _read(session, Ledger(open_store(output)), DEAD_LETTERS)
 
 
 def read_batches(output: Place) -> Iterator[Batch]:
-    """All that was published by now, in order: versions, counts, times and warnings."""
+    """The batches published so far, in order: versions, counts, times and warnings."""
     ledger = Ledger(open_store(output))
     for number in ledger.batches():
         batch = ledger.batch(number)
-        assert batch is not None, "batches are for good"
+        assert batch is not None, "published batches stay"
         yield batch
 
 
-def collect(store: Place, keep: int, *, streams: Sequence[Place] = ()) -> None:
-    """Delete all versions of an index but the newest `keep`, and those that `streams` may need.
+def delete_old_versions(store: Place, keep: int, *, streams: Sequence[Place] = ()) -> None:
+    """Delete all versions of an index except the newest `keep`, and those that `streams` need.
 
-    `streams` are the outputs of the streams over this index. A batch that is not finished is
-    matched again with the version that it began with, so from the oldest such version on all are
-    kept. Raises UsageError if `keep` is less than 1, StoreError if a manifest to be kept cannot
-    be read.
+    `streams` are the outputs of the streams over this index. An unfinished batch is repeated with
+    the version that it began with, so the oldest such version and all newer ones are kept. Raises
+    UsageError if `keep` is less than 1, and StoreError if the manifest of a kept version cannot be
+    read.
     """
     if keep < 1:
-        raise UsageError(f"at least one version is kept, and not {keep}")
+        raise UsageError(f"keep at least one version, not {keep}")
     index = open_store(store)
-    # Before the streams are asked: what they take up from now on is no older.
+    # Before the streams are asked: batches that begin from now on use no older version.
     oldest = max(snapshots.versions(index), default=0)
-    used = {each for place in streams for each in Ledger(open_store(place)).versions_in_use()}
+    used = {each for output in streams for each in Ledger(open_store(output)).versions_in_use()}
     snapshots.collect(index, keep, oldest=min({oldest, *used}))
+
+
+collect = delete_old_versions
+"""The old name of `delete_old_versions`."""
 
 
 def _read(session: SparkSession, ledger: Ledger, table: str) -> DataFrame:
@@ -79,7 +83,7 @@ def _read(session: SparkSession, ledger: Ledger, table: str) -> DataFrame:
 
 
 class _Reader(msgspec.Struct, frozen=True):
-    """Reads the files of a store in the tasks: Spark itself may know nothing of the store."""
+    """Reads files of a store in the tasks: Spark itself may have no access to the store."""
 
     store: Store
 

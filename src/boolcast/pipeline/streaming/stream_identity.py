@@ -1,12 +1,12 @@
-"""What makes a stream the same stream when it is started again.
+"""What makes a stream the same stream when it starts again.
 
-Batch ids mean something within one checkpoint only, and an output holds batches of one index,
-one event id and one form. So the first start writes down what belongs together, and later ones
-that differ are refused, before anything is mixed up.
+Batch ids only have a meaning within one checkpoint, and an output holds batches of one index, one
+event id and one form. So the first start records what belongs together, and later starts that
+differ are refused before anything is mixed up.
 """
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 from pyspark.sql import DataFrame
@@ -15,19 +15,35 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from boolcast.errors import StreamError, UsageError
 from boolcast.matching.store.store import Store
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.events.column_selection import Planned
+from boolcast.pipeline.events.column_selection import SelectedColumns, content_of, select_columns
+from boolcast.pipeline.events.decoded_batches import Source
+from boolcast.pipeline.events.file_events import FileEvents
 from boolcast.pipeline.events.parquet_streaming import ParquetStream
 from boolcast.pipeline.matching.match_task import Form, Visit
-from boolcast.pipeline.matching.matches import FORMS, form_of, id_of_type, planned
+from boolcast.pipeline.matching.matches import FORMS, form_of, id_of_type, pin_index
 from boolcast.pipeline.spark.exact_columns import type_of
 from boolcast.pipeline.streaming.ledger import Identity, Ledger, Reader, checkpoint_name
 
 _TAKEN: Final = ("subscription", "subscriptions", "version", "batch", "event", "error")
-BEGIN_ANEW: Final = "or begin with a new checkpoint and a new output"
+START_OVER: Final = "or start with a new checkpoint and a new output"
+
+StreamEvents: TypeAlias = DataFrame | ParquetStream
+"""Events for a stream: those of a streaming DataFrame, or files that the workers read."""
+
+
+class BatchPlan(NamedTuple):
+    """What Spark sends to the tasks of a batch, and what they do with it.
+
+    With `files`, Spark sends paths, and the tasks read the files.
+    """
+
+    frame: DataFrame
+    visit: Visit
+    files: FileEvents | None
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What all batches of a stream have in common, as `match` takes it; `store` is the index's."""
+    """What all batches of a stream share, as for `match`; `store` is the index's."""
 
     store: Store
     event_id: str
@@ -36,35 +52,37 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     form: Form
     memory: int
 
-    def plan(self, events: Planned, version: int) -> tuple[DataFrame, Visit]:
-        """What travels to the tasks, and what they do with it, with this verified version."""
-        return planned(
-            events,
-            self.store,
-            event_id=self.event_id,
-            version=version,
-            json=self.json,
-            schema=self.schema,
-            memory=self.memory,
-            is_verified=True,
-        )
+    def plan(self, events: StreamEvents, version: int) -> BatchPlan:
+        """How to match events with a version that is verified. Raises UsageError."""
+        index = pin_index(self.store, version, self.memory, is_verified=True)
+        files = None
+        if isinstance(events, ParquetStream):
+            files = events.file_events(self.event_id, index.attributes, self.json)
+            content = content_of(None, index.attributes, self.json, self.schema)
+            selected = SelectedColumns(events.frame, Source(content))
+        else:
+            selected = select_columns(
+                events, self.event_id, index.attributes, self.json, self.schema
+            )
+        visit = Visit(index.store, index.groups, selected.source, self.event_id)
+        return BatchPlan(selected.frame, visit, files)
 
 
 class StreamSource(NamedTuple):
-    """Where a stream has its events from.
+    """Where a stream gets its events from.
 
-    `frame` is what Spark streams: the events, or files that the workers read. `events` says what
-    is known of them beforehand, and `planned` makes of a batch what `planned` takes.
+    `frame` is what Spark streams: events, or files that the workers read. `events` are the columns
+    that are known in advance. `of_batch` turns a batch of `frame` into events.
     """
 
     frame: DataFrame
     events: StructType
     reader: Reader
-    planned: Callable[[DataFrame], Planned]
+    of_batch: Callable[[DataFrame], StreamEvents]
 
 
-def source_of(events: DataFrame | ParquetStream, event_id: str, ledger: Ledger) -> StreamSource:
-    """The source that events are. Raises UsageError if they are no stream or lack the id."""
+def source_of(events: StreamEvents, event_id: str, ledger: Ledger) -> StreamSource:
+    """The source of a stream. Raises UsageError if it is no stream or lacks the id."""
     if isinstance(events, ParquetStream):
         known = ledger.identity()
         before = None if known is None else _schema(known.events)
@@ -74,23 +92,24 @@ def source_of(events: DataFrame | ParquetStream, event_id: str, ledger: Ledger) 
             events.frame, columns, "workers", lambda frame: typed._replace(frame=frame)
         )
     if not events.isStreaming:
-        raise UsageError(
-            "match_stream takes a stream (spark.readStream); match is for what is there at once"
-        )
-    # Also finds out if there are two columns of the name.
+        raise UsageError("match_stream takes a stream (spark.readStream); for a table use match")
+    # Also refuses two columns of the same name.
     type_of(events, event_id)
     return StreamSource(events, events.schema, "spark", lambda frame: frame)
 
 
 def check_columns(source: StreamSource, settings: Settings, version: int) -> None:
-    """Raise UsageError if the events lack what the settings name, or the id has a taken name."""
+    """Raise UsageError if the events lack a column, or the id has the name of a result column."""
     form_of(settings.form)
     id_of_type(settings.event_id, source.events[settings.event_id].dataType, _TAKEN)
-    settings.plan(source.planned(source.frame), version)
+    settings.plan(source.of_batch(source.frame), version)
 
 
 def claim(ledger: Ledger, source: StreamSource, settings: Settings, checkpoint: Store) -> bool:
-    """Take the output for this stream; True if it was nobody's. StreamError if it is another's."""
+    """Make this stream the owner of the output; True if it had none.
+
+    Raises StreamError if another stream owns it.
+    """
     matches, dead_letters = _tables(source.events[settings.event_id], settings.form)
     wanted = Identity(
         checkpoint=checkpoint_name(checkpoint),
@@ -107,9 +126,9 @@ def claim(ledger: Ledger, source: StreamSource, settings: Settings, checkpoint: 
     known, is_new = ledger.claim(wanted)
     if known.checkpoint != wanted.checkpoint:
         raise StreamError(
-            f"the output {ledger.store} does not belong to the checkpoint {checkpoint}: its "
-            "batches come from another, or the checkpoint was begun anew. Give its own, "
-            f"{BEGIN_ANEW}"
+            f"the output {ledger.store} does not belong to the checkpoint {checkpoint}: it has "
+            "batches of another checkpoint, or this one was deleted and started again. Use the "
+            f"output's own checkpoint, {START_OVER}"
         )
     for was, now, noun in (
         (known.index, wanted.index, "index"),
@@ -127,7 +146,7 @@ def claim(ledger: Ledger, source: StreamSource, settings: Settings, checkpoint: 
 
 
 def _compare(before: StructType, after: StructType) -> None:
-    """New columns are attributes that were missing before; all else would change the meaning."""
+    """New columns are fine: they were missing attributes. Other changes would alter the meaning."""
     types = {field.name: field.dataType.simpleString() for field in after.fields}
     for field in before.fields:
         was, now = field.dataType.simpleString(), types.get(field.name, "gone")
@@ -136,7 +155,7 @@ def _compare(before: StructType, after: StructType) -> None:
 
 
 def _changed(what: str, was: str, now: str) -> StreamError:
-    return StreamError(f"{what} was {was}, and is now {now}: put it back, {BEGIN_ANEW}")
+    return StreamError(f"{what} was {was} and is now {now}: change it back, {START_OVER}")
 
 
 def _text(schema: Schema | None) -> str:

@@ -1,7 +1,7 @@
-"""Which version of an index serves a batch: the newest that can be read, bound before the work.
+"""Which version of the index a batch is matched with: the newest readable one, pinned first.
 
-A version is verified byte by byte in the driver before a batch is bound to it, which takes 0.06 s
-for 200,000 subscriptions: one that is damaged would otherwise fail the batch, again and again.
+The driver verifies every byte of a version before it pins a batch to it (0.06 s for 200,000
+subscriptions). A damaged version would otherwise fail the batch again and again.
 """
 
 from boolcast.errors import StoreError
@@ -10,8 +10,8 @@ from boolcast.matching.store.store import Store
 from boolcast.pipeline.streaming.ledger import Ledger
 
 
-class Serving:
-    """The versions of an index, as one driver sees them; `warnings` tells what was passed over."""
+class VersionPinning:
+    """The versions of an index, as one driver sees them; `warnings` says which were skipped."""
 
     def __init__(self, index: Store) -> None:
         self._index = index
@@ -28,40 +28,42 @@ class Serving:
                 self._verify(version)
             except StoreError as error:
                 problem = problem or error
-                self._warn(version, f"version {version} of the index is passed over: {error}")
+                self._warn(version, f"version {version} of the index is skipped: {error}")
             else:
                 return version
         if problem is not None:
             raise problem
         raise StoreError(f"there is no index in {self._index}: build one there first")
 
-    def bind(self, ledger: Ledger, batch: int) -> int:
-        """The version that the batch is bound to, which is the newest if it was not bound yet.
+    def pin(self, ledger: Ledger, batch: int) -> int:
+        """The version that the batch is pinned to: the newest, unless it was pinned before.
 
-        A version that is no more, or cannot be read, is given up for the newest: the batch has
-        not been published, so nobody has seen a result by the old one.
+        If that version is gone or cannot be read, the newest replaces it: the batch is not
+        published, so nobody has seen a result of the old version.
         """
-        bound = ledger.pinned(batch)
+        pinned = ledger.pinned(batch)
         while True:
-            if bound is None:
-                bound = ledger.pin(batch, self.newest())
+            if pinned is None:
+                pinned = ledger.pin(batch, self.newest())
             try:
-                # After it was bound: from now on collectors spare the version.
-                if bound in versions(self._index):
-                    self._verify(bound)
-                    return bound
-                gone = f"batch {batch} was bound to version {bound} of the index, which is gone"
+                # Check after the pin: from then on, `delete_old_versions` keeps the version.
+                if pinned in versions(self._index):
+                    self._verify(pinned)
+                    return pinned
+                problem = (
+                    f"batch {batch} was pinned to version {pinned} of the index, which is gone"
+                )
             except StoreError as error:
-                gone = f"batch {batch} was bound to version {bound} of the index: {error}"
-            self._warn(bound, f"{gone}; the newest is taken")
+                problem = f"batch {batch} was pinned to version {pinned} of the index: {error}"
+            self._warn(pinned, f"{problem}; the newest version is used instead")
             ledger.unpin(batch)
-            bound = None
+            pinned = None
 
     def warnings(self) -> tuple[str, ...]:
-        """What there is to tell since the last call."""
-        told = tuple(self._warnings)
+        """The warnings since the last call."""
+        found = tuple(self._warnings)
         self._warnings.clear()
-        return told
+        return found
 
     def _verify(self, version: int) -> None:
         if version != self._verified:

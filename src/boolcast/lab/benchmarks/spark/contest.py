@@ -28,7 +28,7 @@ from boolcast.pipeline import (
     read_statistics,
 )
 from boolcast.pipeline.spark import workloads
-from boolcast.pipeline.statistics.statistics import write_statistics
+from boolcast.pipeline.statistics.writing import write_statistics
 from boolcast.workloads import Workload
 
 EVENT: Final = "event"

@@ -1,12 +1,13 @@
-"""Statistics of event history and of subscriptions, as Parquet that engines and optimisers read.
+"""Statistics of event history and of subscriptions, as Parquet for engines and optimisers.
 
-Four folders under one place, whose columns `docs/statistics.md` tells: `predicates`, how many
-events satisfied each predicate of the subscriptions; `attributes`, how often events carry one
-and how subscriptions look at it; `values`, how its values are spread; and `summary`, the
-totals, written last: where it is, all is there.
+Four folders, whose columns `docs/statistics.md` describes: `predicates`, how many events satisfied
+each predicate of the subscriptions; `attributes`, how often events carry one and subscriptions use
+it; `values`, how its values are distributed; and `summary`, the totals. The summary is written
+last: if it exists, the others are complete.
 """
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
 from pyspark import StorageLevel
@@ -14,9 +15,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
 from boolcast.errors import UsageError
+from boolcast.filters.limits import Limits
+from boolcast.matching.store.store import Store
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.events.column_selection import Events, frame_of
-from boolcast.pipeline.matching.files import check_writable
+from boolcast.pipeline.events.parquet_reading import Events, frame_of
+from boolcast.pipeline.index.indexing import build_index
+from boolcast.pipeline.spark.files import check_writable
+from boolcast.pipeline.spark.stores import open_store
 from boolcast.pipeline.statistics.distributions import (
     COUNTS,
     EVENTS,
@@ -25,10 +30,13 @@ from boolcast.pipeline.statistics.distributions import (
     to_bins,
 )
 from boolcast.pipeline.statistics.profiles import PROFILES, attributes_of, predicates_of, profile
-from boolcast.pipeline.statistics.selectivities import MATCHES, counted_predicates
+from boolcast.pipeline.statistics.selectivities import MATCHES, count_predicates
 
 BINS: Final = 64
-"""How many bins an attribute's values of one kind are put into, the frequent ones aside."""
+"""The number of bins for the values of one attribute and kind, besides the frequent ones."""
+
+# The predicates were within limits once; in canonical form they may be a little longer.
+_LIMITS: Final = Limits(text=2**30, predicates=2**20, values=2**20, regexes=2**20)
 
 
 def write_statistics(
@@ -40,12 +48,12 @@ def write_statistics(
     schema: Schema | None = None,
     bins: int = BINS,
 ) -> None:
-    """Learn from event history, subscriptions, or both, and write what was learnt to a place.
+    """Learn from event history, subscriptions, or both, and write the result to a folder.
 
-    `events` are as for `match`, every column an attribute, or JSON in the column that `json`
-    names; `subscriptions` has the columns `subscription` and `filter`. Statistics that are
-    there already are replaced. Malformed events and filters that cannot be read are left out,
-    and counted. Raises UsageError, OutputError if nothing can be written there.
+    `place` is the folder or URL; older statistics there are replaced. `events` are as for
+    `match`: every column an attribute, or JSON in the column `json`. `subscriptions` has the
+    columns `subscription` and `filter`. Malformed events and filters are left out and counted.
+    Raises UsageError, and OutputError if the folder cannot be written.
     """
     given = subscriptions if events is None else frame_of(events)
     if given is None:
@@ -60,7 +68,7 @@ def write_statistics(
     profiles = (
         session.createDataFrame([], PROFILES) if subscriptions is None else profile(subscriptions)
     )
-    # Read several times, and dear to make.
+    # Read several times, and expensive to compute.
     kept = [frame.persist(StorageLevel.MEMORY_AND_DISK) for frame in (counts, profiles)]
     predicates = predicates_of(profiles).persist(StorageLevel.MEMORY_AND_DISK)
     with ExitStack() as stack:
@@ -69,11 +77,9 @@ def write_statistics(
         if events is None or subscriptions is None:
             matches = session.createDataFrame([], MATCHES)
         else:
-            matches = stack.enter_context(
-                counted_predicates(
-                    events, predicates, _under(place, "index"), json=json, schema=schema
-                )
-            )
+            index = _predicate_index(predicates, _under(place, "index"))
+            store, version = stack.enter_context(index)
+            matches = count_predicates(events, store, version, json=json, schema=schema)
         summary = _summary(counts, profiles, has_events=events is not None)
         tables = {
             "predicates": _predicates(predicates, matches, summary),
@@ -89,8 +95,23 @@ def _under(place: str, name: str) -> str:
     return f"{place.rstrip('/')}/{name}"
 
 
+@contextmanager
+def _predicate_index(predicates: DataFrame, location: str) -> Iterator[tuple[Store, int]]:
+    """An index with each predicate as a subscription, its own id; deleted at the end."""
+    store = open_store(location)
+    text = F.col("predicate")
+    rows = predicates.select(text.alias("subscription"), text.alias("filter"))
+    report = build_index(rows, store, limits=_LIMITS)
+    assert report.rejected == 0
+    try:
+        yield store, report.version
+    finally:
+        for name in store.list(""):
+            store.delete(name)
+
+
 def _summary(counts: DataFrame, profiles: DataFrame, *, has_events: bool) -> DataFrame:
-    """One row: events and subscriptions, and how many could not be read."""
+    """One row: the numbers of events and subscriptions, readable or not."""
 
     def events_of(kind: str) -> Column:
         counted = F.coalesce(F.sum(F.when(F.col("kind") == kind, F.col("events"))), F.lit(0))

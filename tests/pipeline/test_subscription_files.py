@@ -5,13 +5,13 @@ import json
 import pyarrow as pa
 import pytest
 
-from boolcast.pipeline.index.subscription_lines import read_lines
+from boolcast.pipeline.index.subscription_files import decode_lines
 
 
 def rows(*lines, order=None):
     encoded = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
     batch = pa.record_batch({"value": pa.array(encoded, pa.binary())})
-    (read,) = read_lines([batch], order=order)
+    (read,) = decode_lines([batch], order=order)
     return read.to_pylist()
 
 
@@ -84,4 +84,4 @@ def test_ranks_of_numbers_and_strings():
         order="at",
     )
     assert (absent["rank"], absent["problem"]) == (None, None)
-    assert nested["problem"] == "at is neither a number nor a string, and so has no order"
+    assert nested["problem"] == "at is neither a number nor a string, so it has no order"

@@ -1,9 +1,9 @@
-"""Matching a stream: each batch with one version of the index, each result exactly once.
+"""Match a stream: each batch with one version of the index, each result exactly once.
 
-Spark cuts the stream into batches and repeats one that did not come to its end. `ledger` makes
-the repetition harmless, `serving` chooses the version, `delivery` is what the tasks do; this
-module drives them. All of it is as durable as the checkpoint: Spark does not sync it to disk, so
-it outlives the death of any process, but on a local disk not a loss of power.
+Spark divides the stream into batches and repeats a batch that did not finish. The ledger makes
+the repetition harmless, `version_pinning` chooses the version, `delivery` is the work of the
+tasks; this module drives them. All of it is as durable as the checkpoint. Spark does not sync that
+to disk: it survives the death of any process, but on a local disk not a loss of power.
 """
 
 import os
@@ -19,12 +19,11 @@ from pyspark.sql.streaming.query import StreamingQuery
 from boolcast.errors import BoolcastError, StreamError, UsageError
 from boolcast.matching.store.store import Place, Store
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.events.parquet_streaming import ParquetStream
 from boolcast.pipeline.matching.match_task import Form
 from boolcast.pipeline.matching.matches import MEMORY
-from boolcast.pipeline.spark.failures import SPARK_ERRORS, SparkError, cause_of
+from boolcast.pipeline.spark.error_causes import SPARK_ERRORS, SparkError, cause_of
 from boolcast.pipeline.spark.stores import open_store
-from boolcast.pipeline.streaming.checkpoint_files import check_files, doubling, files_of
+from boolcast.pipeline.streaming.checkpoint_files import check_files, files_of, wildcard_warnings
 from boolcast.pipeline.streaming.delivery import EVENTS, REPORT, Delivery
 from boolcast.pipeline.streaming.ledger import (
     DEAD_LETTERS,
@@ -35,20 +34,21 @@ from boolcast.pipeline.streaming.ledger import (
     batch_offsets,
 )
 from boolcast.pipeline.streaming.stream_identity import (
-    BEGIN_ANEW,
+    START_OVER,
     Settings,
+    StreamEvents,
     StreamSource,
     check_columns,
     claim,
     source_of,
 )
-from boolcast.pipeline.streaming.version_pinning import Serving
+from boolcast.pipeline.streaming.version_pinning import VersionPinning
 
 _LONGEST_TRIGGER: Final = 1e9
 
 
 def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the user's
-    events: DataFrame | ParquetStream,
+    events: StreamEvents,
     store: Place,
     *,
     event_id: str,
@@ -62,20 +62,20 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
 ) -> "MatchStream":
     """Match a stream of events, batch by batch, each with the newest version of the index.
 
-    The events are a streaming DataFrame, or files that `parquet_stream` gives. `event_id`,
-    `json`, `schema`, `form` and `memory` are as in `match`, and so are the results,
-    but for two more columns, `version` and `batch`. They go to `output`, exactly once, and are
-    read by `read_matches` and `read_dead_letters`; events that are malformed or have no id are
-    dead letters. `checkpoint` is Spark's: with the same checkpoint, output, index and columns, a
-    stream that was stopped or killed goes on where it was. `trigger` is the least number of
-    seconds from one batch to the next; None matches what is there now and ends.
+    `events` is a streaming DataFrame, or the files of `parquet_stream`. `event_id`, `json`,
+    `schema`, `form` and `memory` are as for `match`, and so are the results, with two more
+    columns: `version` and `batch`. They go to `output`, exactly once: read them with
+    `read_matches` and `read_dead_letters`. Events that are malformed or have no id are dead
+    letters. `checkpoint` is Spark's: with the same checkpoint, output, index and columns, a stream
+    that was stopped or killed continues where it was. `trigger` is the minimum number of seconds
+    between batches; None matches what is there now and ends.
 
     Raises UsageError, StoreError if there is no index yet, StreamError if the checkpoint and the
-    output belong to another stream, OutputError if they cannot be written.
+    output belong to another stream, and OutputError if they cannot be written.
     """
-    # Also NaN fails, and what Spark cannot count in microseconds.
+    # This also refuses NaN, and what Spark cannot count in microseconds.
     if trigger is not None and not 0 <= trigger <= _LONGEST_TRIGGER:
-        raise UsageError(f"the trigger is None or a number of seconds, and not {trigger}")
+        raise UsageError(f"the trigger must be None or a number of seconds, not {trigger}")
     settings = Settings(
         store=open_store(store),
         event_id=event_id,
@@ -84,14 +84,14 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
         form=form,
         memory=memory,
     )
-    serving = Serving(settings.store)
+    versions = VersionPinning(settings.store)
     ledger = Ledger(open_store(output))
     source = source_of(events, event_id, ledger)
-    check_columns(source, settings, serving.newest())
-    place = open_store(checkpoint)
-    is_new = claim(ledger, source, settings, place)
-    job = _Job(settings, source, serving, ledger, place)
-    writer = source.frame.writeStream.foreachBatch(job.run).option("checkpointLocation", str(place))
+    check_columns(source, settings, versions.newest())
+    kept = open_store(checkpoint)
+    is_new = claim(ledger, source, settings, kept)
+    job = _Job(settings, source, versions, ledger, kept)
+    writer = source.frame.writeStream.foreachBatch(job.run).option("checkpointLocation", str(kept))
     if trigger is None:
         writer = writer.trigger(availableNow=True)
     else:
@@ -99,14 +99,14 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
     try:
         return MatchStream(writer.start(), job)
     except SPARK_ERRORS as error:
-        # Nothing was begun, so the settings may yet change.
+        # Nothing has begun, so the settings may still change.
         if is_new:
             ledger.release()
         job.explain(error)
 
 
 class MatchStream:
-    """A stream that is being matched; `query` is Spark's handle of it."""
+    """A running stream; `query` is Spark's handle."""
 
     def __init__(self, query: StreamingQuery, job: "_Job") -> None:
         self.query = query
@@ -114,23 +114,23 @@ class MatchStream:
 
     @property
     def is_active(self) -> bool:
-        """False once it has ended, for whatever reason."""
+        """False once the stream has ended, for any reason."""
         return self.query.isActive
 
     def published(self) -> list[Batch]:
-        """The batches that were published since the last call, in order."""
+        """The batches published since the last call, in order."""
         return [self._job.published.popleft() for _ in range(len(self._job.published))]
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the stream has ended, or so long; True if it has ended.
+        """Wait until the stream ends, or for some seconds; True if it has ended.
 
-        Raises what ended it, if it was not `stop` or, without a trigger, the end of the events.
+        Raises the error that ended it, if any.
         """
         try:
             if seconds is None:
                 self.query.awaitTermination()
                 return True
-            # Spark takes fractions of a second too, whatever its annotation says.
+            # Spark also takes fractions of a second, despite its annotation.
             return bool(self.query.awaitTermination(cast("int", seconds)))
         except StreamingQueryException as error:
             if self._job.stopping.is_set() and self._job.failure is None:
@@ -138,7 +138,7 @@ class MatchStream:
             self._job.explain(error)
 
     def stop(self, patience: float = 600.0) -> None:
-        """Let the batch at work come to its end, or wait so many seconds for it, and stop."""
+        """Finish the current batch, waiting up to `patience` seconds for it, and stop."""
         self._job.stopping.set()
         deadline = monotonic() + patience
         while self._job.is_working and monotonic() < deadline:
@@ -147,18 +147,18 @@ class MatchStream:
         self.wait()
 
 
-class _Stopping(Exception):  # noqa: N818 - no error: what keeps Spark from going on
-    pass
+class _Stopping(Exception):  # noqa: N818 - no error
+    """Keeps Spark from beginning another batch."""
 
 
 class _Job:
-    """What Spark calls for every batch, one at a time."""
+    """Spark calls `run` for every batch, one at a time."""
 
     def __init__(
         self,
         settings: Settings,
         source: StreamSource,
-        serving: Serving,
+        versions: VersionPinning,
         ledger: Ledger,
         checkpoint: Store,
     ) -> None:
@@ -168,7 +168,7 @@ class _Job:
         self.failure: BoolcastError | None = None
         self._settings = settings
         self._source = source
-        self._serving = serving
+        self._versions = versions
         self._ledger = ledger
         self._checkpoint = checkpoint
         self._is_first = True
@@ -184,8 +184,8 @@ class _Job:
             raise
         except SPARK_ERRORS as error:
             if self.stopping.is_set() and cause_of(error) is None:
-                # Spark searches what is raised here for its own interruption, by a pattern that
-                # overflows Java's stack on a long text; and nobody wants to read a thousand lines.
+                # Spark searches the error for its own interruption, with a pattern that overflows
+                # Java's stack on a long text; and nobody wants to read a thousand lines.
                 raise _Stopping from None
             self.explain(error)
         finally:
@@ -194,23 +194,24 @@ class _Job:
     def _run(self, events: DataFrame, batch: int) -> None:
         started, start = time(), monotonic()
         if batch:
-            self._leave(batch - 1)
+            self._finish(batch - 1)
         offsets = batch_offsets(self._checkpoint, batch)
         known = self._ledger.batch(batch)
         if known is not None:
             self._check_repetition(known, offsets)
             return
         warnings = self._check_files(events, batch)
-        version = self._serving.bind(self._ledger, batch)
-        frame, visit = self._settings.plan(self._source.planned(events), version)
+        version = self._versions.pin(self._ledger, batch)
+        plan = self._settings.plan(self._source.of_batch(events), version)
         delivery = Delivery(
-            visit=visit,
+            visit=plan.visit,
+            files=plan.files,
             form=self._settings.form,
             output=self._ledger.store,
             batch=batch,
             version=version,
         )
-        reports = frame.mapInArrow(delivery, REPORT).collect()
+        reports = plan.frame.mapInArrow(delivery, REPORT).collect()
         files: dict[str, list[DataFile]] = {MATCHES: [], DEAD_LETTERS: []}
         seen = 0
         for table, name, rows, size in reports:
@@ -227,7 +228,7 @@ class _Job:
                 seconds=monotonic() - start,
                 matches=tuple(files[MATCHES]),
                 dead_letters=tuple(files[DEAD_LETTERS]),
-                warnings=(*self._serving.warnings(), *warnings),
+                warnings=(*self._versions.warnings(), *warnings),
                 offsets=offsets,
             )
         )
@@ -238,30 +239,32 @@ class _Job:
         is_first, self._is_first = self._is_first, False
         files = files_of(self._checkpoint, batch)
         replaced = check_files(events.sparkSession, files, batch, is_first=is_first)
-        return replaced if self._source.reader == "workers" else (*replaced, *doubling(files))
+        if self._source.reader == "workers":
+            return replaced
+        return (*replaced, *wildcard_warnings(files))
 
-    def _leave(self, batch: int) -> None:
-        """Clean up the batch before, which Spark takes for done: so it must be published."""
+    def _finish(self, batch: int) -> None:
+        """Clean up after a batch that Spark says is done: so it must be published."""
         if self._ledger.batch(batch) is None:
             raise StreamError(
-                f"the checkpoint has done batch {batch}, and the output {self._ledger.store} lacks "
-                "it: it belongs to another output, or the batch was deleted there. Go on with the "
-                f"output as it was, {BEGIN_ANEW}"
+                f"the checkpoint has done batch {batch}, but the output {self._ledger.store} lacks "
+                "it: the checkpoint belongs to another output, or the batch was deleted. Continue "
+                f"with the output as it was, {START_OVER}"
             )
         self._ledger.clean(batch)
 
     def _check_repetition(self, published: Batch, offsets: str) -> None:
-        """Raise StreamError if these are other events than those published under the id."""
+        """Raise StreamError if other events are published under the batch's id."""
         if published.offsets not in (None, offsets):
             raise StreamError(
                 f"batch {published.batch} is published in {self._ledger.store} with other events "
                 f"than the checkpoint {self._checkpoint} has for it: the checkpoint is older than "
-                "the output, or parts of it were deleted. Put the checkpoint back as it was when "
-                f"the stream ended, {BEGIN_ANEW}"
+                "the output, or some of it was deleted. Restore the checkpoint from when the "
+                f"stream ended, {START_OVER}"
             )
 
     def explain(self, error: SparkError) -> NoReturn:
-        """Raise the error of Boolcast that is behind one of Spark's, if there is any."""
+        """Raise the Boolcast error behind one of Spark's, if there is any."""
         if self.failure is None:
             self.failure = cause_of(error)
         if self.failure is None:

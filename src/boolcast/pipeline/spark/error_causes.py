@@ -1,4 +1,4 @@
-"""Errors of Spark: which of ours is behind one, and what to tell of one that is its own."""
+"""Spark's errors, translated: the Boolcast error behind one, or what to do about Spark's own."""
 
 import errno
 import os
@@ -13,13 +13,13 @@ from boolcast.errors import BoolcastError, OutputError, StoreError, StreamError
 SparkError: TypeAlias = PySparkException | Py4JJavaError
 
 SPARK_ERRORS: Final = (PySparkException, Py4JJavaError)
-"""What Spark raises; the second where it has no name for it in Python."""
+"""What Spark raises; Py4JJavaError if it has no Python class for the error."""
 
 
 def first_line(error: Exception) -> str:
-    """What Spark says, without the plans and traces below."""
-    told = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else error
-    return next((line for line in str(told).splitlines() if line.strip()), type(error).__name__)
+    """Spark's message without the plans and traces that follow it."""
+    text = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else error
+    return next((line for line in str(text).splitlines() if line.strip()), type(error).__name__)
 
 
 _CAUSES: Final = {each.__name__: each for each in (OutputError, StoreError, StreamError)}
@@ -38,9 +38,9 @@ _UNLISTED: Final = re.compile(
 
 
 def cause_of(error: SparkError) -> BoolcastError | None:
-    """What is behind the end of a stream, of which only the text comes back; None if unknown.
+    """Why a stream ended, found in the text of Spark's error; None if unknown.
 
-    That is an error of ours in a task, a file or folder that Spark cannot read, or a full disk.
+    It is a Boolcast error in a task, a file or folder that Spark cannot read, or a full disk.
     """
     text = str(error)
     found = _CAUSE.search(text)
@@ -49,25 +49,24 @@ def cause_of(error: SparkError) -> BoolcastError | None:
     unreadable = _UNREADABLE.search(text)
     if unreadable:
         remedy = (
-            "Once it is back,"
+            "Put the file back"
             if unreadable[1] == "FILE_NOT_EXIST"
-            else "Put a mended file in its place, or let the source pass over such files by its "
-            "option ignoreCorruptFiles; then"
+            else "Replace the file by a good one, or set the source's option ignoreCorruptFiles"
         )
         return StreamError(
-            f"Spark cannot read the events: {unreadable[2]} {remedy} start the stream again and "
-            "it goes on"
+            f"Spark cannot read the events: {unreadable[2]} {remedy}; then start the stream again "
+            "to continue"
         )
     unlisted = _UNLISTED.search(text)
     if unlisted:
         problem = " ".join((unlisted[1] or unlisted[2]).split()).rstrip(".")
         return StreamError(
-            f"Spark cannot list the files of the stream: {problem}. Once that is mended, start the "
-            "stream again and it goes on"
+            f"Spark cannot list the files of the stream: {problem}. Fix that and start the stream "
+            "again to continue"
         )
     if _NO_SPACE in text:
         return OutputError(
-            f"Spark cannot write the checkpoint, or its own scratch files: {_NO_SPACE}. What is "
-            "published is whole; once this is mended, start the stream again and it goes on"
+            f"Spark cannot write the checkpoint or its own scratch files: {_NO_SPACE}. Published "
+            "batches are complete. Free some space and start the stream again to continue"
         )
     return None
