@@ -18,9 +18,8 @@ import pyarrow as pa
 
 from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.evaluation import evaluate
-from boolcast.filters.expressions import Filter, FilterLike
+from boolcast.filters.expressions import Filter, FilterLike, as_filter
 from boolcast.filters.limits import DEEPEST, DEFAULT_LIMITS, Limits
-from boolcast.filters.parsing import as_filter
 from boolcast.filters.size_check import check_limits
 from boolcast.matching.id_table import IdTable
 from boolcast.matching.inputs.attribute_watch import AttributeWatch

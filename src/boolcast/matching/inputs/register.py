@@ -8,9 +8,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from boolcast.errors import UnknownSubscriptionError
-from boolcast.filters.expressions import Filter, FilterLike
+from boolcast.filters.expressions import Filter, FilterLike, as_filter
 from boolcast.filters.limits import DEFAULT_LIMITS
-from boolcast.filters.parsing import as_filter
 from boolcast.filters.size_check import check_limits
 from boolcast.matching.inputs.protocol import MATCHES
 from boolcast.model.identifiers import check_subscription_id
