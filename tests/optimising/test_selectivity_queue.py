@@ -29,9 +29,9 @@ from boolcast.optimising.pruning.stopping import (
     StoppingRule,
     cut_off,
 )
-from boolcast.optimising.pruning.trees import Tree, prepared
+from boolcast.optimising.pruning.trees import Tree, best_pruning, prepared
 from boolcast.optimising.statistics.selectivities import Selectivities
-from tests.optimising.histories import S1, S1_SHARES, exhausted, known, shares_for
+from tests.optimising.histories import S1, S1_SHARES, exhausted, known, shares_for, tree
 from tests.strategies import events, filters
 
 
@@ -53,15 +53,12 @@ FLAT = {"a = 1": 0.9, "b = 1": 0.8, "c = 1": 0.95, "d = 1": 0.9999}
 
 def test_the_least_degradation_is_on_top():
     """P1-T2: the entry with 0.0001 comes before all others."""
-    pruning = queue(
-        {"1000": "a = 1 and b = 1", "2000": "d = 1 and e = 1", "3000": "c = 1 and b = 1"},
-        {**FLAT, "e = 1": 0.5},
-    )
-    top = pruning.top()
-    assert top is not None
-    assert top[0] == "2000"
-    assert top[1] == pytest.approx(0.0001)
-    assert list(pruning.prune(Operations(1)).changed) == ["2000"]
+    shares = {**FLAT, "e = 1": 0.5}
+    entries = {"1000": "a = 1 and b = 1", "2000": "d = 1 and e = 1", "3000": "c = 1 and b = 1"}
+    best = best_pruning(tree(entries["2000"], known(shares)))
+    assert best is not None
+    assert best.degradation == pytest.approx(0.0001)
+    assert list(queue(entries, shares).prune(Operations(1)).changed) == ["2000"]
 
 
 def test_equal_costs_go_by_the_lowest_id():
@@ -76,7 +73,6 @@ def test_an_entry_goes_on_with_its_next_pruning_until_it_is_exhausted():
     assert run.stopped_by is None
     assert texts(pruning) == {"s": "title = 'Harry Potter'"}
     assert (run.before.predicates, run.after.predicates, run.floor) == (6, 1, 1)
-    assert pruning.top() is None
     assert pruning.prune().after.operations == 0
 
 
@@ -142,7 +138,7 @@ def test_an_operation_that_is_refused_is_not_done_by_halves():
     twin.prune(Operations(3))
     assert texts(pruning) == texts(twin)
     assert pruning.standing() == twin.standing()
-    assert pruning.top() == twin.top()
+    assert pruning.prune(Operations(1)).changed == twin.prune(Operations(1)).changed
     assert pruning.prune().after.predicates == twin.prune().after.predicates == 2
 
 
