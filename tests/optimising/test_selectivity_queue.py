@@ -160,7 +160,7 @@ def test_the_cut_off_is_where_the_gain_is_greatest(matching, operations):
 
 
 def test_the_cut_off_is_found_before_pruning():
-    """Three prunings cost little, the fourth leaves the title alone."""
+    """Three prunings cost little; the fourth leaves only the title."""
     pruning = queue({"s": S1}, S1_SHARES)
     assert pruning.cut_off() == Operations(3)
     pruning.prune(pruning.cut_off())
@@ -179,7 +179,7 @@ SLIGHTLY_LATER = {"a = 1": 0.98, "b = 1": 0.5, "c = 1": 0.9, "d = 1": 0.5}
     [
         # (a): whatever has changed, and by the pruning that was queued.
         (Regardless(), LATE, {"s": "b = 1"}),
-        # (b): s has become dearer than t.
+        # (b): s now costs more than t.
         (StillBest(), LATE, {"t": "d = 1"}),
         (StillBest(), SLIGHTLY_LATER, {"s": "b = 1"}),
         # (c): the change is within bounds, or not.
@@ -273,7 +273,7 @@ def test_nonsense_is_refused(kind, value):
     st.data(),
 )
 def test_whatever_a_run_does_entries_cover_their_originals(originals, make, data):
-    """P1-T9, law 4, with selectivities that change on the way."""
+    """P1-T9, law 4, with selectivities that change in between."""
     pruning = SelectivityQueue(data.draw(shares_for(originals)), make(0.1))
     for place, filter in enumerate(originals):
         pruning.add(SubscriptionId(str(place)), filter)
@@ -290,7 +290,7 @@ def test_whatever_a_run_does_entries_cover_their_originals(originals, make, data
 
 
 class Model(RuleBasedStateMachine):
-    """The queue against entries that are pruned one by one, each by itself."""
+    """The queue against entries that are pruned separately."""
 
     def __init__(self) -> None:
         super().__init__()
