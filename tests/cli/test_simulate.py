@@ -4,9 +4,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.core.neighbours import Neighbour
 from boolcast.routing.protocol.effects import Effect
 from boolcast.routing.protocol.stimuli import ClientPublishes, ClientSubscribes, Stimulus
+from boolcast.routing.tables.neighbours import Neighbour
 from tests.cli.running import run
 
 SMALL = ("simulate", "--workload", "groups", "--topology", "tree:2x2", "--faults", "none")

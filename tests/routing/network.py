@@ -266,7 +266,7 @@ class Network:
     def table(self, broker: str) -> list[str]:
         """The filters of the subscriptions that a broker holds, as texts."""
         state = self.brokers[BrokerId(broker)].state
-        return sorted(str(entry.form.filter) for entry in state.subscriptions)
+        return sorted(str(entry.analysed.filter) for entry in state.subscriptions)
 
     def matched(self, broker: str) -> list[str]:
         """The filters by which a broker matches, as texts."""
@@ -285,7 +285,8 @@ def check_engine(broker: Broker) -> None:
     if isinstance(state.engine, ScanMatcher):
         rewritten: Mapping[str, Filter] = state.rewriting.rewritten  # type: ignore[assignment]
         assert engine_filters(broker) == {
-            entry.id: rewritten.get(entry.id, entry.form.filter) for entry in state.subscriptions
+            entry.id: rewritten.get(entry.id, entry.analysed.filter)
+            for entry in state.subscriptions
         }
 
 

@@ -147,7 +147,7 @@ def test_what_is_told_as_lost_is_what_is_known_now(variant: dict[str, Any], step
                 policy.review(wanted.values(), learnt)
             index = OverlapIndex()
             for entry in wanted.values():
-                index.add(entry.id, entry.form.filter)
+                index.add(entry.id, entry.analysed.filter)
             ranks = OverlapRanks(index, learnt)
             before = {each: rank(filter, ranks) for each, filter in originals.items()}
             after = {each: rank(filter, ranks) for each, filter in policy.rewritten.items()}

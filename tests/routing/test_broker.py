@@ -20,6 +20,7 @@ from boolcast.model.identifiers import (
     PublicationId,
     SubscriptionId,
 )
+from boolcast.routing.core import persistence
 from boolcast.routing.core.broker import Broker
 from boolcast.routing.protocol.configuration import Configuration, configure
 from boolcast.routing.protocol.effects import (
@@ -420,6 +421,16 @@ def test_records_come_first_and_are_enough_to_go_on():
     # Its id is not used again.
     effects = restored.handle(ClientSubscribes(ANN, "t", tree("x = 2")), now=0)
     assert "B:1:2" in restored.state.subscriptions
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_broker_without_a_disk_builds_no_record(monkeypatch, durable):
+    built: list[object] = []
+    for name in ("CounterRecord", "SubscriptionRecord", "LinkRecord"):
+        monkeypatch.setattr(persistence, name, lambda *fields: built.append(fields))
+    script = Script(Configuration(engine="scan", durable=durable))
+    script.do(ClientSubscribes(ANN, "s", tree("x = 1")))
+    assert bool(built) is durable
 
 
 def test_a_client_that_leaves_leaves_nothing_behind():

@@ -448,7 +448,7 @@ def test_counted_constituents_are_still_known():
         network.settle()
     # B3 has merged long ago, so all 20 came by, and 8 of them lay in between.
     assert network.table("B2") == ["price is not null"]
-    constituents = [entry.form.filter for entry in state.constituents]
+    constituents = [entry.analysed.filter for entry in state.constituents]
     assert state.learning.selectivities is not None
     assert state.learning.selectivities.knowledge(constituents).counted == 2
     network.advertise("B3", "p", "b", "price < 0")

@@ -19,7 +19,7 @@ from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.policies.registry import REWRITING
 from boolcast.routing.protocol.configuration import MergingSettings, SendingSettings, configure
 from boolcast.routing.rewriting.merging import MergingByPruning, MergingByRules, Situation
-from boolcast.routing.rewriting.outgoing_form import PrePruning
+from boolcast.routing.rewriting.outgoing_filter import PrePruning
 from boolcast.routing.rewriting.subscription_rewriting import SubscriptionPruning
 from boolcast.simulation.scenarios.combinations import REWRITING as VARIANTS
 from boolcast.simulation.scenarios.histories import ALIKE, FILTERS
@@ -250,8 +250,8 @@ def test_mergers_by_rules_grow_and_still_cover(rounds, selectivities, advertisem
 @given(filter=_FILTERS, selectivities=_SELECTIVITIES)
 def test_what_is_sent_covers_what_was_asked_for(filter, selectivities):
     policy = PrePruning(SendingSettings(degradation=0.5))
-    assert covers(policy.form_to_send(filter, selectivities), filter)
-    assert policy.form_to_send(filter, None) is filter
+    assert covers(policy.filter_to_send(filter, selectivities), filter)
+    assert policy.filter_to_send(filter, None) is filter
 
 
 def test_what_did_not_merge_is_not_tried_again():

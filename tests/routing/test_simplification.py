@@ -254,7 +254,7 @@ def test_a_merger_travels_under_an_id_of_its_maker():
     assert [type(each) for each in changes] == [Subscribe, Unsubscribe, Unsubscribe]
     assert changes[0].subscription == merger
     state = network.brokers[BrokerId("B2")].state
-    assert [str(entry.form.filter) for entry in state.constituents] == [S1, S2]
+    assert [str(entry.analysed.filter) for entry in state.constituents] == [S1, S2]
     assert network.holders_of(merger) == ["B2", "B3"]
     assert len(network.brokers[BrokerId("B3")].state.mergers) == 0
 
@@ -441,10 +441,10 @@ def test_a_broker_learns_by_counting():
     assert str(pruned) == "y = 1"
     (entry,) = state.subscriptions.of_link(BrokerId("B1"))
     # x < 9 has left the engine, and is known as long as the entry asks for it.
-    selectivities = state.learning.learn([entry.form.filter])
-    assert selectivities.knowledge([entry.form.filter]).counted == 2
+    selectivities = state.learning.learn([entry.analysed.filter])
+    assert selectivities.knowledge([entry.analysed.filter]).counted == 2
     forgotten = state.learning.learn([])
-    assert forgotten.knowledge([entry.form.filter]).counted == 1
+    assert forgotten.knowledge([entry.analysed.filter]).counted == 1
 
 
 def test_a_predicate_that_comes_back_brings_its_history():

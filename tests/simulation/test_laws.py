@@ -112,7 +112,7 @@ def test_a_random_network_delivers_what_flooding_does(start):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", ["random", "covering_by=diagrams", "merging=perfect"])
+@pytest.mark.parametrize("policy", ["random", "covering.test=diagrams", "merging=perfect"])
 def test_decision_diagrams_match_and_cover(policy):
     """P2 in one broker: its engine, and what its diagrams find covered, with faults."""
     assert sum(check(seed, policy, "mbd") for seed in range(8)) > 40 * 8
@@ -123,17 +123,17 @@ def test_decision_diagrams_match_and_cover(policy):
     ("policy", "subscriptions", "least"),
     [
         ("covering=none,merging=perfect", 40, 20),
-        ("covering=none,merging=perfect,merging_moment=entries,merging_starts_at=12", 40, 20),
-        ("merging=imperfect,imperfection=0.5", 40, 10),
+        ("covering=none,merging=perfect,merging.moment=entries,merging.starts_at=12", 40, 20),
+        ("merging=imperfect,merging.imperfection=0.5", 40, 10),
         # What covering leaves is seldom alike.
         ("merging=perfect", 100, 3),
-        ("covering_by=diagrams,merging=perfect", 100, 3),
+        ("covering.test=diagrams,merging=perfect", 100, 3),
     ],
 )
 def test_mergers_by_rules_that_are_made(policy, subscriptions, least):
     """Law 2 with faults, where many subscriptions differ in one predicate only."""
     load = Load(subscriptions=subscriptions, publications=60)
-    policy += ",review_events=2"
+    policy += ",reviews.events=2"
     compared = mergers = 0
     for seed in (0, 3, 5):
         plan = Plan(seed=seed, engine="mbd", policy=policy, workload="pairs", load=load)

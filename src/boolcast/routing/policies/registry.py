@@ -1,13 +1,17 @@
 """Every policy and engine by its name: the one place where names become objects."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from boolcast.filters.expressions import Filter
 from boolcast.matching.inputs.protocol import Engine
 from boolcast.matching.matcher import Matcher
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.matching.relations.covering_index import ByDiagrams, ByProofs, CoveringIndex
 from boolcast.matching.scan import ScanMatcher
+from boolcast.model.events import Event
+from boolcast.model.statistics import Statistics
 from boolcast.routing.policies.covering import (
     ActiveCovering,
     CoveringPolicy,
@@ -52,7 +56,8 @@ from boolcast.routing.rewriting.merging import (
     MergingPolicy,
     NoMerging,
 )
-from boolcast.routing.rewriting.outgoing_form import PrePruning, SendingPolicy, Whole
+from boolcast.routing.rewriting.outgoing_filter import PrePruning, SendingPolicy, Whole
+from boolcast.routing.rewriting.selectivity_source import Learning, learning
 from boolcast.routing.rewriting.subscription_rewriting import (
     AsTheyCame,
     PredicateReplacement,
@@ -168,3 +173,67 @@ UNSUBSCRIPTION: Final[dict[Unsubscription, UnsubscriptionPolicy]] = {
     "incremental": UnsubscriptionPolicy(UpToTheCriticalBroker, Separately),
     "incremental-packing": UnsubscriptionPolicy(UpToTheCriticalBroker, Packed),
 }
+
+
+class EntryEngine(Protocol):
+    """What a broker asks of a match engine; every `matching.inputs.protocol.Engine` will do."""
+
+    def add(self, subscription: str, filter: Filter) -> None: ...
+
+    def remove(self, subscription: str) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def match(self, event: Event) -> list[str]: ...
+
+
+class BrokerPolicies(NamedTuple):
+    """The objects that one broker decides by. They hold its entries, so brokers share none."""
+
+    propagation: PropagationPolicy
+    overlap_figures: OverlapCounts
+    covering: CoveringPolicy
+    advertisement_covering: CoveringPolicy
+    reach: Reach
+    wrapping: Wrapping
+    engine: EntryEngine
+    learning: Learning
+    rewriting: RewritingPolicy
+    advertisement_rewriting: AdvertisementRewritingPolicy
+    sending: SendingPolicy
+    merging: MergingPolicy
+
+
+def broker_policies(
+    configuration: Configuration,
+    analyser: FilterAnalyser,
+    engine: EntryEngine | None,
+    statistics: Statistics | None,
+) -> BrokerPolicies:
+    """The policies that a configuration names. `engine` replaces the one it names.
+
+    Raises ConfigurationError if a policy needs selectivities and nobody knows them, and
+    StatisticsError.
+    """
+    chosen = configuration.policies
+    figures = OverlapCounts()
+    overlaps = partial(OVERLAPS[chosen.propagation.overlap], analyser, figures)
+    coverings = partial(COVERING_TESTS[chosen.covering.test], chosen.covering, analyser)
+    unsubscription = UNSUBSCRIPTION[chosen.unsubscription.kind]
+    engine = ENGINES[configuration.engine]() if engine is None else engine
+    return BrokerPolicies(
+        propagation=PROPAGATION[chosen.propagation.kind](overlaps),
+        overlap_figures=figures,
+        covering=COVERING[chosen.covering.kind](coverings),
+        advertisement_covering=COVERING[chosen.covering.advertisements](coverings),
+        reach=unsubscription.reach(chosen.unsubscription),
+        wrapping=unsubscription.wrapping(),
+        engine=engine,
+        learning=learning(configuration, statistics, engine),
+        rewriting=REWRITING[chosen.rewriting.kind](configuration),
+        advertisement_rewriting=ADVERTISEMENT_REWRITING[chosen.advertisement_rewriting.kind](
+            chosen
+        ),
+        sending=SENDING[chosen.sending.kind](chosen.sending),
+        merging=MERGING[chosen.merging.kind](chosen.merging),
+    )

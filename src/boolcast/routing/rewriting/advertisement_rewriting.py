@@ -152,7 +152,7 @@ class AdvertisementPruning(PostPruning[AdvertisementId, OverlapRanks]):
     def _latest(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> OverlapRanks:
         """The ranks of now: the same object as before if nothing has changed."""
         if self._ranks is None or self._has_other_subscriptions:
-            self._bring_up_to_date({entry.id: entry.form for entry in subscriptions})
+            self._bring_up_to_date({entry.id: entry.analysed for entry in subscriptions})
             self._has_other_subscriptions = False
             self._ranks = None
         if self._ranks is None or self._ranks.selectivities is not selectivities:
@@ -160,14 +160,14 @@ class AdvertisementPruning(PostPruning[AdvertisementId, OverlapRanks]):
         return self._ranks
 
     def _bring_up_to_date(self, current: dict[str, AnalysedFilter]) -> None:
-        for name, form in list(self._indexed.items()):
-            if current.get(name) is not form:
+        for name, analysed in list(self._indexed.items()):
+            if current.get(name) is not analysed:
                 self._index.remove(name)
                 del self._indexed[name]
-        for name, form in current.items():
+        for name, analysed in current.items():
             if name not in self._indexed:
-                self._index.add(name, form.filter)
-                self._indexed[name] = form
+                self._index.add(name, analysed.filter)
+                self._indexed[name] = analysed
 
 
 def _stopping_rules(settings: AdvertisementRewritingSettings) -> tuple[StoppingRule, ...]:

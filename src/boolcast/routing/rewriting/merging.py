@@ -10,7 +10,7 @@ are always those of one neighbour, and policies know the rules.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Final, NamedTuple, Protocol
 
-from boolcast.algebra import covers
+from boolcast.algebra.relations import covers
 from boolcast.errors import FilterLimitError
 from boolcast.filters.expressions import And, Filter, Leaf, Predicate, disjunction
 from boolcast.model.identifiers import BrokerId, SubscriptionId

@@ -1,7 +1,7 @@
 """Entries of neighbours pruned after they came, by a queue of prunings (P1-B7, P3-B8)."""
 
 from collections.abc import Callable, Mapping
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from boolcast.errors import PruningTargetError
 from boolcast.filters.expressions import Filter
@@ -16,7 +16,9 @@ from boolcast.optimising.pruning.stopping import (
     StoppingRule,
 )
 from boolcast.optimising.statistics.selectivities import Knowledge
-from boolcast.routing.protocol.configuration import ReviewSettings
+
+if TYPE_CHECKING:
+    from boolcast.routing.protocol.configuration import ReviewSettings
 
 Name = TypeVar("Name", bound=str)
 M = TypeVar("M", bound=LearntMeasure)
@@ -49,7 +51,7 @@ class PostPruning(Generic[Name, M]):
     def __init__(
         self,
         queue: Callable[[M, ChangePolicy], PruningQueue[Name, M]],
-        reviews: ReviewSettings,
+        reviews: "ReviewSettings",
         rules: tuple[StoppingRule, ...],
         *,
         stops_at_cut_off: bool,

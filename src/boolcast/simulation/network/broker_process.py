@@ -17,7 +17,7 @@ from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.model.identifiers import BrokerId
 from boolcast.model.statistics import Statistics
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.core.state import EntryEngine
+from boolcast.routing.policies.registry import EntryEngine
 from boolcast.routing.protocol.configuration import Configuration
 from boolcast.routing.protocol.effects import Effect, Persist, Send
 from boolcast.routing.protocol.links import (

@@ -16,7 +16,7 @@ from boolcast.errors import UsageError
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.model.identifiers import BrokerId, PublicationId
 from boolcast.model.statistics import Statistics
-from boolcast.routing.core.state import EntryEngine
+from boolcast.routing.policies.registry import EntryEngine
 from boolcast.routing.protocol.configuration import Configuration
 from boolcast.routing.protocol.effects import Confirm, Deliver, Refuse, SetTimer
 from boolcast.routing.protocol.links import Arrived, ResendTimerFired

@@ -194,7 +194,7 @@ class _Network:
     def originals(self) -> dict[SubscriptionId, Filter]:
         """What clients asked for, by the ids that brokers gave it."""
         return {
-            SubscriptionId(entry.id): entry.form.filter
+            SubscriptionId(entry.id): entry.analysed.filter
             for state in self._states()
             for entry in state.subscriptions
             if entry.client is not None
@@ -214,7 +214,7 @@ class _Network:
             for name, filter in done.changed.items():
                 state.engine.add(name, filter)
             entries = state.subscriptions.entries
-            whole = sum(_occurrences(entries[name].form.filter) for name in state.link_of)
+            whole = sum(_occurrences(entries[name].analysed.filter) for name in state.link_of)
             left += whole - policy.removed()
         return left
 

@@ -18,7 +18,7 @@ from boolcast.routing.protocol.configuration import SendingSettings
 class SendingPolicy(Protocol):
     """Chooses the form that neighbours get to know."""
 
-    def form_to_send(self, filter: Filter, selectivities: Selectivities | None) -> Filter:
+    def filter_to_send(self, filter: Filter, selectivities: Selectivities | None) -> Filter:
         """The form of a client's filter for neighbours; None: nothing is known yet."""
 
 
@@ -28,7 +28,7 @@ class Whole:
     def __init__(self, settings: SendingSettings) -> None:
         pass
 
-    def form_to_send(self, filter: Filter, selectivities: Selectivities | None) -> Filter:  # noqa: ARG002
+    def filter_to_send(self, filter: Filter, selectivities: Selectivities | None) -> Filter:  # noqa: ARG002
         return filter
 
 
@@ -38,7 +38,7 @@ class PrePruning:
     def __init__(self, settings: SendingSettings) -> None:
         self._degradation = settings.degradation
 
-    def form_to_send(self, filter: Filter, selectivities: Selectivities | None) -> Filter:
+    def filter_to_send(self, filter: Filter, selectivities: Selectivities | None) -> Filter:
         if selectivities is None:
             return filter
         return pre_prune(filter, selectivities, degradation=self._degradation)

@@ -1,21 +1,37 @@
-"""Acknowledgements: who waits for an operation that travels, and when it is done (P2-B8).
+"""What a broker says to others, and the acknowledgements it waits for (P2-B8).
 
-Advertisements and removals are acknowledged when they have been carried out here and wherever
-they went on to. An advertisement that a neighbour has not acknowledged means that subscriptions
-may still be on their way here because of it; events go to that neighbour meanwhile, wanted or
-not (`publishing`). A removal needs no such care: links are reliable and in order, and what it
-uncovers is installed before it (R2). Its acknowledgement tells the client, at the end of the
-chain, that the subscription is gone wherever it had to go. One that stays out makes a neighbour
-suspect; to send again is the business of `routing.protocol.links`.
+An advertisement or a removal is acknowledged when it has been carried out here and wherever it went
+on to. While a neighbour has not acknowledged an advertisement, subscriptions may be on their way
+here because of it, so the neighbour gets all events under that advertisement (`publishing`). A
+removal needs no such care: links are reliable and in order, and the subscriptions it uncovers are
+installed before it (R2). Its acknowledgement tells the client at the end of the chain that the
+subscription is gone everywhere. A late acknowledgement makes a neighbour suspect; sending again is
+the job of `routing.protocol.links`.
 """
 
-from boolcast.model.identifiers import BrokerId
-from boolcast.routing.core.state import Operation, State
-from boolcast.routing.persistence.journal_writer import keep_forwarded_advertisement, keep_operation
-from boolcast.routing.protocol.effects import Confirm, SetTimer, Suspect
-from boolcast.routing.protocol.messages import Acknowledge
+from boolcast.errors import InputError, ProtocolError
+from boolcast.model.identifiers import BrokerId, ClientId
+from boolcast.routing.core.state import State
+from boolcast.routing.protocol.effects import Complain, Confirm, Refuse, Send, SetTimer, Suspect
+from boolcast.routing.protocol.messages import Acknowledge, Message
 from boolcast.routing.protocol.stimuli import TimerFired
 from boolcast.routing.tables.entries import Entry
+from boolcast.routing.tables.operations import Operation
+
+
+def send(state: State, link: BrokerId, message: Message) -> None:
+    """Send a message to a neighbour."""
+    state.effects.append(Send(link, message))
+
+
+def complain(state: State, link: BrokerId, problem: str) -> None:
+    """Tell a neighbour that it broke the protocol."""
+    state.effects.append(Complain(link, ProtocolError(problem)))
+
+
+def refuse(state: State, client: ClientId, error: InputError) -> None:
+    """Tell a client why its request was not carried out."""
+    state.effects.append(Refuse(client, error))
 
 
 def new_operation(
@@ -32,7 +48,7 @@ def new_operation(
 
 
 def begin(state: State, operation: Operation) -> None:
-    """Wait for acknowledgements; where there is none to wait for, the operation is done."""
+    """Wait for the acknowledgements; without any to wait for, the operation is done."""
     if not operation.awaited:
         _finish(state, operation)
         return
@@ -40,7 +56,7 @@ def begin(state: State, operation: Operation) -> None:
     state.operations[operation.key] = operation
     for awaited in operation.awaited:
         state.awaited.setdefault(awaited, []).append(operation)
-    keep_operation(state, operation)
+    state.journal.keep_operation(operation)
     if is_first:
         state.effects.append(SetTimer("acknowledgements", operation.deadline))
 
@@ -48,19 +64,19 @@ def begin(state: State, operation: Operation) -> None:
 def acknowledged(state: State, link: BrokerId, message: Acknowledge) -> None:
     """A neighbour has carried out what it was told."""
     if (link, message.number) not in state.awaited:
-        state.complain(link, f"nothing with the number {message.number} is to be acknowledged")
+        complain(state, link, f"nothing with the number {message.number} is to be acknowledged")
         return
     _settle(state, link, message.number)
 
 
 def forget_link(state: State, link: BrokerId) -> None:
-    """Nothing is to be expected from a link any more: what it owes will be said anew."""
+    """Expect nothing more over a link: the neighbour will say everything anew."""
     for awaited in [each for each in state.awaited if each[0] == link]:
         _settle(state, *awaited)
     for operation in state.operations.values():
         # The neighbour does not remember that it asked.
         operation.waiting = [each for each in operation.waiting if each[0] != link]
-        keep_operation(state, operation)
+        state.journal.keep_operation(operation)
 
 
 def _settle(state: State, link: BrokerId, number: int) -> None:
@@ -69,8 +85,8 @@ def _settle(state: State, link: BrokerId, number: int) -> None:
         neighbour = state.neighbours[link]
         if neighbour.unacknowledged.get(operation.advertisement) == number:
             del neighbour.unacknowledged[operation.advertisement]
-            keep_forwarded_advertisement(state, neighbour, operation.advertisement)
-        keep_operation(state, operation)
+            state.journal.keep_forwarded_advertisement(neighbour, operation.advertisement)
+        state.journal.keep_operation(operation)
         if not operation.awaited:
             del state.operations[operation.key]
             _finish(state, operation)
@@ -78,12 +94,12 @@ def _settle(state: State, link: BrokerId, number: int) -> None:
 
 def _finish(state: State, operation: Operation) -> None:
     for link, number in operation.waiting:
-        state.send(link, Acknowledge(number))
+        send(state, link, Acknowledge(number))
     if operation.client is not None:
         state.effects.append(Confirm(operation.client, operation.name))
 
 
-def overdue(state: State, stimulus: TimerFired) -> None:  # noqa: ARG001 - there is one timer only
+def overdue(state: State, stimulus: TimerFired) -> None:  # noqa: ARG001 - there is only one timer
     """Suspect the neighbours whose acknowledgement is late, again after each further wait."""
     wait = state.configuration.acknowledgement_seconds
     for operation in state.operations.values():

@@ -1,10 +1,13 @@
 """What a broker knows of a neighbour: what it must know, what it was told, how far both are."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 from boolcast.matching.relations.analysed_filters import AnalysedFilter
 from boolcast.model.identifiers import BrokerId
-from boolcast.routing.policies.covering import CoveringPolicy
+
+if TYPE_CHECKING:
+    from boolcast.routing.tables.covering_graph import Told
 
 
 class Forwarded(NamedTuple):
@@ -13,7 +16,7 @@ class Forwarded(NamedTuple):
     A *ghost* nobody here asks for any more; the neighbour was left with it (P4-B6).
     """
 
-    form: AnalysedFilter
+    analysed: AnalysedFilter
     is_ghost: bool = False
 
 
@@ -28,18 +31,21 @@ class Neighbour:
     """
 
     def __init__(
-        self, link: BrokerId, covering: CoveringPolicy, advertisement_covering: CoveringPolicy
+        self,
+        link: BrokerId,
+        subscriptions: "Callable[[], Told]",
+        advertisements: "Callable[[], Told]",
     ) -> None:
         self.link = link
-        self._covering = covering
-        self._advertisement_covering = advertisement_covering
+        self._make_subscriptions = subscriptions
+        self._make_advertisements = advertisements
         self.is_open = False
         self.reset()
 
     def reset(self) -> None:
         """The neighbour knows nothing, and nothing is known of it."""
-        self.advertisements = self._advertisement_covering.told()
-        self.subscriptions = self._covering.told()
+        self.advertisements = self._make_advertisements()
+        self.subscriptions = self._make_subscriptions()
         self.forwarded: dict[str, Forwarded] = {}
         self.forwarded_advertisements: dict[str, AnalysedFilter] = {}
         self.unacknowledged: dict[str, int] = {}
