@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.covering import drawn
-from boolcast.algebra.domains import ALL_EVENTS
+from boolcast.algebra.value_sets import ALL_EVENTS
 from boolcast.filters.expressions import Filter
 from boolcast.lab.benchmarks.match.contenders import auction
 from boolcast.matching.diagrams.constraints import formula_of

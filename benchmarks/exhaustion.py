@@ -26,7 +26,7 @@ def main() -> None:
     asked: Counter[str] = Counter()
     exhausted: Counter[str] = Counter()
     for left, right in pairs(options.pairs, leaves=options.leaves):
-        names = {name_of(leaf) for node in (left, right) for leaf in node.predicates()}  # type: ignore[arg-type]
+        names = {name_of(leaf) for node in (left, right) for leaf in node.predicates()}
         for question in (covers, overlaps):
             verdict = question(left, right, budget=options.budget)
             for name in ("any", *names):

@@ -27,9 +27,9 @@ from boolcast.filters.expressions import (
     Not,
     Operator,
     Or,
-    StringFunction,
     StringTest,
 )
+from boolcast.filters.words import StringFunction
 from boolcast.model.values import EventValue, Kind, Opaque, Timestamp, Value
 
 OPERATORS: Final[tuple[Operator, ...]] = ("=", "!=", "<", "<=", ">", ">=")

@@ -18,7 +18,7 @@ from boolcast.algebra import (
     overlaps,
     simplify,
 )
-from boolcast.filters.explanation import explain
+from boolcast.filters.evaluation import explain
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model import Schema, Timestamp

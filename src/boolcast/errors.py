@@ -31,6 +31,8 @@
     ├── OutputError                 a place for results that cannot be written
     ├── WorkerError                 a process that was started for a part of the work has died
     └── UsageError                  an operation called on what it is not defined for
+        ├── ArgumentError           an argument of the wrong type; also a TypeError
+        └── FilterTruthError        `and`, `or`, `not` or `if` used on a filter; also a TypeError
 
 Our own bugs are `AssertionError`s, never one of these. Code that builds a filter or a schema
 itself is not outside either: the constructors in `filters.expressions` and `model.schemas` raise
@@ -338,6 +340,29 @@ class WorkerError(BoolcastError):
 
 class UsageError(BoolcastError):
     """An operation was called on something that it is not defined for."""
+
+
+class ArgumentError(UsageError, TypeError):
+    """An argument of the wrong type: `expected` says what fits, `given` is its type's name."""
+
+    def __init__(self, expected: str, given: object) -> None:
+        name = type(given).__name__
+        super().__init__(expected, name)
+        self.expected = expected
+        self.given = name
+
+    def __str__(self) -> str:
+        return f"{self.expected}; given: {self.given}"
+
+
+class FilterTruthError(UsageError, TypeError):
+    """A filter was used as a truth value, as in `f and g`, `not f` or `if f`."""
+
+    def __str__(self) -> str:
+        return (
+            "a filter is neither true nor false by itself: combine filters with &, | and ~, and"
+            " ask filter.accepts(event) about an event"
+        )
 
 
 def _rebuild(

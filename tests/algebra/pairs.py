@@ -21,9 +21,9 @@ from boolcast.filters.expressions import (
     Not,
     Operator,
     Or,
-    StringFunction,
     StringTest,
 )
+from boolcast.filters.words import StringFunction
 from boolcast.model.values import Timestamp, Value
 
 ATTRIBUTES: Final = ("a", "b", "c", "d", "e")

@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.filters.canonical import canonical
+from boolcast.filters.canonical import canonical, complement, to_nnf
 from boolcast.filters.evaluation import truth
 from boolcast.filters.expressions import Comparison, Filter, Not
-from boolcast.filters.negation import complement, to_nnf
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.values import kind_of

@@ -3,7 +3,7 @@
 import pytest
 
 from boolcast.errors import FilterSyntaxError
-from boolcast.filters.negation import to_nnf
+from boolcast.filters.canonical import to_nnf
 from boolcast.filters.parsing import parse
 from tests.filters.fixture_files import Case, read, unescaped
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from boolcast.errors import EventError, FilterLimitError, FilterSyntaxError
 from boolcast.filters.encoding import decode, encode
-from boolcast.filters.explanation import explain
+from boolcast.filters.evaluation import explain
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 import pytest
 
 from boolcast.errors import BoolcastError, FilterError, FilterLimitError, FilterSyntaxError
-from boolcast.filters.explanation import explain
+from boolcast.filters.evaluation import explain
 from boolcast.filters.limits import DEFAULT_LIMITS
 from boolcast.filters.parsing import parse
 from boolcast.filters.regexes import compile_regex

@@ -18,10 +18,9 @@ from boolcast.matching.segment.kernels.access import fits_pattern, lies_in_list
 from boolcast.matching.segment.live_segment import LiveSegment
 from boolcast.matching.values.ranks import RankSpace
 from boolcast.matching.values.shapes import short_circuit, take_apart
-from boolcast.model.conversions import value_from_python
 from boolcast.model.events import Event
 from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
-from boolcast.model.values import Kind, Opaque
+from boolcast.model.values import Kind, Opaque, value_from_python
 from boolcast.workloads import Auction, AuctionParameters
 from tests.strategies import event_values, events, filters
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.algebra.domains import ALL_EVENTS
+from boolcast.algebra.value_sets import ALL_EVENTS
 from boolcast.filters.expressions import Leaf
 from boolcast.filters.parsing import parse
 from boolcast.matching.diagrams import implications

@@ -13,8 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from boolcast.algebra import ordered_sets, overlaps
 from boolcast.algebra.value_sets import meaning
+from boolcast.filters.canonical import to_nnf
 from boolcast.filters.expressions import And, Comparison, Constant, Filter, Leaf, Or
-from boolcast.filters.negation import to_nnf
 from boolcast.filters.parsing import parse
 from boolcast.matching.relations import overlap_index
 from boolcast.matching.relations.overlap_index import OverlapIndex
@@ -243,7 +243,7 @@ def holds_without(node: Filter, violated: set[Leaf]) -> bool:
 
 def twin(registered: Filter, asked: Filter) -> bool:
     here, there = to_nnf(registered), to_nnf(asked)
-    leaves: list[Leaf] = list(here.predicates())  # type: ignore[arg-type]
+    leaves: list[Leaf] = list(here.predicates())
     return any(holds_without(here, way) for way in ways(there, leaves))
 
 

@@ -1,23 +1,24 @@
 """The table of conversions, row by row: what comes in, and what an event then carries."""
 
+import dataclasses
 import enum
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from boolcast.errors import EventError
 from boolcast.model.arrow import events_from_arrow
-from boolcast.model.conversions import CONVERSIONS, value_from_python
 from boolcast.model.events import Event
 from boolcast.model.schemas import Attribute, Schema
-from boolcast.model.values import Opaque, Timestamp, kind_of
+from boolcast.model.values import CONVERSIONS, Opaque, Timestamp, kind_of, value_from_python
 
 NOON = Timestamp.parse("2026-01-31T12:00:00Z")
 MIDNIGHT = Timestamp.parse("2026-01-31")
@@ -56,6 +57,35 @@ class Level(enum.IntEnum):
     HIGH = 3
 
 
+@dataclasses.dataclass
+class Seller:
+    name: str
+
+
+class Item(msgspec.Struct):
+    price: int | msgspec.UnsetType
+    seller: Seller | None = None
+
+
+class Place(NamedTuple):
+    city: str
+    at: dict[str, int]
+
+
+class Model:
+    """What pydantic's models have that matters."""
+
+    def model_dump(self) -> dict[str, object]:
+        return {"price": 21, "seller": {"name": "Ada"}}
+
+
+class ListModel:
+    """As pydantic's root models of lists."""
+
+    def model_dump(self) -> list[int]:
+        return [1]
+
+
 class NoOffset(tzinfo):
     def utcoffset(self, moment: datetime | None) -> timedelta | None:
         return None
@@ -67,8 +97,9 @@ class NoOffset(tzinfo):
 
 
 PYTHON: dict[str, list[tuple[Any, Any]]] = {
-    "None, pandas.NA, pandas.NaT": [
+    "None, pandas.NA, pandas.NaT, msgspec.UNSET": [
         (None, MISSING),
+        (msgspec.UNSET, MISSING),
         (NAType(), MISSING),
         (NaTType(2026, 1, 31), MISSING),
     ],
@@ -130,6 +161,15 @@ PYTHON: dict[str, list[tuple[Any, Any]]] = {
         (OrderedDict(x=OrderedDict(y=1)), {"a.x.y": 1}),
         (Members(), {"a.x": 1}),
         ({}, {}),
+    ],
+    "dataclass, msgspec Struct, pydantic model, named tuple": [
+        (Seller("Ada"), {"a.name": "Ada"}),
+        (Item(21, Seller("Ada")), {"a.price": 21, "a.seller.name": "Ada"}),
+        (Item(msgspec.UNSET), {}),
+        (Place("Paris", {"x": 1}), {"a.city": "Paris", "a.at.x": 1}),
+        (Model(), {"a.price": 21, "a.seller.name": "Ada"}),
+        (ListModel(), Opaque("ListModel")),
+        (Seller, Opaque("type")),
     ],
     "anything else": [
         ([1], Opaque("list")),

@@ -1,10 +1,14 @@
 """Events: nesting, clashes, what is malformed and what is not."""
 
 import copy
+import dataclasses
 import json
 import math
 import pickle
+from types import MappingProxyType
+from typing import NamedTuple
 
+import msgspec
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -64,6 +68,87 @@ def test_json_is_read_as_python_is(members):
 
 def test_an_object_is_no_value():
     assert Event.from_python({"item": {"price": 5}, "empty": {}}) == {"item.price": 5}
+
+
+@dataclasses.dataclass
+class Bid:
+    price: float
+    bidder: object = None
+
+
+class Auction(msgspec.Struct, frozen=True):
+    title: str
+    bid: Bid
+
+
+class Offer(NamedTuple):
+    price: int
+
+
+BID = Bid(21.5, {"name": "Ada"})
+
+
+@pytest.mark.parametrize(
+    ("record", "event"),
+    [
+        (MappingProxyType({"a": 1}), {"a": 1}),
+        (BID, {"price": 21.5, "bidder.name": "Ada"}),
+        (Auction("Emma", BID), {"title": "Emma", "bid.price": 21.5, "bid.bidder.name": "Ada"}),
+        (Offer(5), {"price": 5}),
+        (
+            {"offers": Offer(5), "auction": Auction("Emma", Bid(1))},
+            {
+                "offers.price": 5,
+                "auction.title": "Emma",
+                "auction.bid.price": 1,
+            },
+        ),
+    ],
+)
+def test_records_are_events(record, event):
+    assert Event.from_python(record) == event
+
+
+def test_a_record_with_an_attribute_that_was_never_set_lacks_it():
+    bid = Bid(1)
+    del bid.price
+    assert Event.from_python(bid) == {}
+
+
+def test_a_record_that_holds_itself_is_refused():
+    bid = Bid(1)
+    bid.bidder = bid
+    with pytest.raises(EventError, match="nests deeper"):
+        Event.from_python(bid)
+
+
+def test_pydantic_models_are_events():
+    pydantic = pytest.importorskip("pydantic")
+    Seller = pydantic.create_model("Seller", name=(str, ...))  # noqa: N806 - a class
+    Item = pydantic.create_model("Item", price=(float, ...), seller=(Seller, ...))  # noqa: N806
+    item = Item(price=21, seller=Seller(name="Ada"))
+    assert Event.from_python(item) == {"price": 21.0, "seller.name": "Ada"}
+    assert Event.from_python({"item": item}) == {"item.price": 21.0, "item.seller.name": "Ada"}
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (None, "None"),
+        ("price", "a value of type str"),
+        ([1], "a value of type list"),
+        ((1, 2), "a value of type tuple"),
+        (5, "a value of type int"),
+        (Timestamp(0), "a value of type Timestamp"),
+        (Bid, "a value of type type"),
+        (object(), "a value of type object"),
+    ],
+)
+def test_what_is_no_event_is_refused_with_what_was_expected(given, found):
+    with pytest.raises(EventError) as caught:
+        Event.from_python(given)
+    assert str(caught.value).startswith('an event is a mapping such as {"price": 21}, a dataclass,')
+    assert str(caught.value).endswith(f"not {found}")
 
 
 @pytest.mark.parametrize(

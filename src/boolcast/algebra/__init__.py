@@ -10,13 +10,11 @@ worlds that a schema admits (`domains`). `strings` decides about patterns by aut
 result says so when that ran out.
 """
 
-from boolcast.algebra.budget import DEFAULT_BUDGET
-from boolcast.algebra.linting import Finding, Lint, lint
+from boolcast.algebra.budget import DEFAULT_BUDGET, SIMPLIFY_BUDGET
 from boolcast.algebra.normal_forms import NormalForm, to_cnf, to_dnf
 from boolcast.algebra.normalisation import normalise_conjunction
-from boolcast.algebra.relations import covers, disjoint, equivalent, overlaps, relate
-from boolcast.algebra.simplification import SIMPLIFY_BUDGET, Simplified, simplify
-from boolcast.algebra.verdict import Verdict
+from boolcast.algebra.relations import Verdict, covers, disjoint, equivalent, overlaps, relate
+from boolcast.algebra.simplification import Finding, Lint, Simplified, lint, simplify
 
 __all__ = [
     "DEFAULT_BUDGET",

@@ -6,27 +6,29 @@ another one are dropped on the way.
 """
 
 from itertools import product
-from typing import Final, cast
+from typing import Final
 
-import msgspec
-
+from boolcast.filters.canonical import to_nnf
 from boolcast.filters.expressions import (
     And,
     Constant,
     Filter,
+    FilterLike,
     Leaf,
     Or,
+    Predicate,
+    RewrittenFilter,
+    as_filter,
     conjunction,
     disjunction,
 )
-from boolcast.filters.negation import to_nnf
 
 DEFAULT_CLAUSES: Final = 4_096
 
 _Clause = tuple[Leaf, ...]
 
 
-class NormalForm(msgspec.Struct, frozen=True):
+class NormalForm(RewrittenFilter, frozen=True):
     """The clauses, and the filter that they make up.
 
     In disjunctive form each clause is a conjunction, in conjunctive form a disjunction. Where
@@ -34,7 +36,6 @@ class NormalForm(msgspec.Struct, frozen=True):
     form: it means the same.
     """
 
-    filter: Filter
     clauses: tuple[tuple[Leaf, ...], ...]
     exhausted: bool = False
 
@@ -43,14 +44,13 @@ class _TooManyError(Exception):
     """More clauses than the budget allows."""
 
 
-def to_dnf(filter: Filter, *, budget: int = DEFAULT_CLAUSES) -> NormalForm:
+def to_dnf(filter: FilterLike, *, budget: int = DEFAULT_CLAUSES) -> NormalForm:
     """The filter as a disjunction of conjunctions of predicates.
 
-    >>> from boolcast.filters.parsing import parse
-    >>> str(to_dnf(parse("a = 1 and (b = 2 or c = 3)")).filter)
+    >>> str(to_dnf("a = 1 and (b = 2 or c = 3)").filter)
     'a = 1 and b = 2 or a = 1 and c = 3'
     """
-    node = to_nnf(filter)
+    node = to_nnf(as_filter(filter))
     try:
         clauses = _clauses(node, Or, budget)
     except _TooManyError:
@@ -58,14 +58,13 @@ def to_dnf(filter: Filter, *, budget: int = DEFAULT_CLAUSES) -> NormalForm:
     return NormalForm(disjunction(conjunction(clause) for clause in clauses), tuple(clauses))
 
 
-def to_cnf(filter: Filter, *, budget: int = DEFAULT_CLAUSES) -> NormalForm:
+def to_cnf(filter: FilterLike, *, budget: int = DEFAULT_CLAUSES) -> NormalForm:
     """The filter as a conjunction of disjunctions of predicates.
 
-    >>> from boolcast.filters.parsing import parse
-    >>> str(to_cnf(parse("a = 1 and b = 2 or c = 3")).filter)
+    >>> str(to_cnf("a = 1 and b = 2 or c = 3").filter)
     '(a = 1 or c = 3) and (b = 2 or c = 3)'
     """
-    node = to_nnf(filter)
+    node = to_nnf(as_filter(filter))
     try:
         clauses = _clauses(node, And, budget)
     except _TooManyError:
@@ -85,7 +84,8 @@ def _clauses(node: Filter, outer: type[And] | type[Or], budget: int) -> list[_Cl
                 return _minimal([clause for part in parts for clause in part], budget)
             return _multiplied(parts, budget)
         case _:
-            return [(cast("Leaf", node),)]
+            assert isinstance(node, Predicate)
+            return [(node,)]
 
 
 def _multiplied(parts: list[list[_Clause]], budget: int) -> list[_Clause]:

@@ -11,32 +11,44 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, cast
 
-import msgspec
-
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.budget import Budget
-from boolcast.algebra.conjunctions import leaves
-from boolcast.algebra.domains import ALL_EVENTS, World, worlds
+from boolcast.algebra.budget import SIMPLIFY_BUDGET, Budget
 from boolcast.algebra.ordered_sets import Boundary, OrderedSet
-from boolcast.algebra.relations import Search
-from boolcast.algebra.simplification import SIMPLIFY_BUDGET
-from boolcast.algebra.value_sets import ONLY_MISSING, Variable, intersect, meaning
+from boolcast.algebra.satisfaction import Search
+from boolcast.algebra.value_sets import (
+    ALL_EVENTS,
+    ONLY_MISSING,
+    Variable,
+    World,
+    intersect,
+    meaning,
+    worlds,
+)
 from boolcast.errors import UsageError
-from boolcast.filters.canonical import canonical_predicate, canonical_value
+from boolcast.filters.canonical import (
+    canonical_predicate,
+    canonical_value,
+    to_nnf,
+    without_constants,
+)
 from boolcast.filters.expressions import (
     FALSE,
     Between,
     Comparison,
     Constant,
     Filter,
+    FilterLike,
     In,
     IsNull,
     Leaf,
+    RewrittenFilter,
     StringTest,
+    as_filter,
     conjunction,
+    leaves,
 )
-from boolcast.filters.negation import to_nnf, without_constants
-from boolcast.filters.printing import to_text, value_text
+from boolcast.filters.printing import to_text
+from boolcast.filters.words import value_text
 from boolcast.model.schemas import Schema
 from boolcast.model.values import Timestamp, Value
 
@@ -44,28 +56,23 @@ _LARGEST: Final = math.nextafter(math.inf, 0)
 _OPERATOR_ORDER: Final = ("=", "<", "<=", ">", ">=", "!=")
 
 
-class Normalised(msgspec.Struct, frozen=True):
+class Normalised(RewrittenFilter, frozen=True):
     """The conjunction in normal form; where the budget is `exhausted` it may say too much."""
 
-    filter: Filter
     exhausted: bool = False
-
-    def __str__(self) -> str:
-        return str(self.filter)
 
 
 def normalise_conjunction(
-    filter: Filter, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET
+    filter: FilterLike, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET
 ) -> Normalised:
     """The normal form of a conjunction; `false` if no event can satisfy it.
 
     Raises UsageError for a filter that is not a conjunction of predicates.
 
-    >>> from boolcast.filters.parsing import parse
-    >>> str(normalise_conjunction(parse("z = 9 and z < 10 and z > 2 and y > 3")))
+    >>> str(normalise_conjunction("z = 9 and z < 10 and z > 2 and y > 3"))
     'y > 3 and z = 9'
     """
-    node = without_constants(to_nnf(filter))
+    node = without_constants(to_nnf(as_filter(filter)))
     if isinstance(node, Constant):
         return Normalised(node)
     predicates = leaves(node)
@@ -87,7 +94,7 @@ def normalise_conjunction(
         exhausted = exhausted or needed is None
         kept += rewritten if needed is None else needed
     kept.sort(key=_place)
-    return Normalised(conjunction(cast("list[Filter]", kept)), exhausted)
+    return Normalised(conjunction(kept), exhausted)
 
 
 def _world(node: Filter, schema: Schema | None) -> World:
@@ -250,7 +257,7 @@ def _needed(own: list[Leaf], schema: Schema | None, budget: Budget) -> list[Leaf
     needed = list(own)
     for leaf in reversed(own):
         others = [other for other in needed if other is not leaf]
-        search = Search([conjunction(cast("list[Filter]", others))], [leaf], schema, budget)
+        search = Search([conjunction(others)], [leaf], schema, budget)
         if search.exhausted:
             return None
         if not search.may_exist:

@@ -9,7 +9,8 @@ import msgspec
 import typer
 from msgspec.structs import replace
 
-from boolcast.algebra import DEFAULT_BUDGET, Finding, lint, simplify
+from boolcast.algebra.budget import DEFAULT_BUDGET
+from boolcast.algebra.simplification import Finding, lint, simplify
 from boolcast.cli.input.options import AsJson, SchemaPath, Strict, read_schema
 from boolcast.cli.input.sources import STANDARD_INPUT, Line, Source, refuse_two_readers
 from boolcast.cli.input.subscriptions import Subscriptions

@@ -11,8 +11,8 @@ from boolcast.cli.input.sources import STANDARD_INPUT, Source, refuse_two_reader
 from boolcast.cli.output.exit_codes import ExitCode
 from boolcast.cli.output.writing import write, write_json
 from boolcast.errors import EventError, FileError
-from boolcast.filters import explanation
-from boolcast.filters.explanation import Explanation
+from boolcast.filters import evaluation
+from boolcast.filters.evaluation import Explanation
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.schemas import Schema
@@ -64,7 +64,7 @@ def explain(
     refuse_two_readers(event_path, schema)
     known = read_schema(schema)
     parsed = parse(filter, schema=known)
-    explained = explanation.explain(parsed, _read_event(event, event_path, known))
+    explained = evaluation.explain(parsed, _read_event(event, event_path, known))
     if as_json:
         write_json(
             Explained(

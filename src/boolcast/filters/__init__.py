@@ -5,3 +5,10 @@
 it at work on one event. `negation` brings a filter into negation normal form, `canonical`
 gives equal predicates one text. `patterns` and `regexes` match strings.
 """
+
+from boolcast.filters import expressions
+from boolcast.filters.evaluation import accepts
+from boolcast.filters.parsing import parse
+from boolcast.filters.printing import to_text
+
+expressions.connect(expressions.Functions(accepts, to_text, parse))

@@ -1,4 +1,8 @@
-"""One text for predicates that are written differently and mean the same at first sight.
+"""Filters rewritten to one shape: negation normal form, and one text for equal predicates.
+
+In negation normal form NOT is pushed down until only predicates and their complements are
+left. The complement of a predicate is a predicate (P1-A4): it is true where the value is
+present, of the right kind, and the predicate false.
 
 `price < 25.0` and `price < 25` are one predicate, and so are `bid > reserve` and
 `reserve < bid`. Statistics count predicates by this text, and the algebra names its free
@@ -10,6 +14,8 @@ from typing import Final, assert_never
 from msgspec.structs import replace
 
 from boolcast.filters.expressions import (
+    FALSE,
+    TRUE,
     And,
     AttributeComparison,
     Between,
@@ -21,13 +27,14 @@ from boolcast.filters.expressions import (
     Leaf,
     Like,
     Matches,
+    Not,
     Operator,
     Or,
+    Predicate,
     StringTest,
     conjunction,
     disjunction,
 )
-from boolcast.filters.negation import to_nnf
 from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, Value
 
 FLIPPED: Final[dict[Operator, Operator]] = {
@@ -39,6 +46,55 @@ FLIPPED: Final[dict[Operator, Operator]] = {
     ">=": "<=",
 }
 """The operator that says the same with its sides exchanged."""
+
+
+OPPOSITE: Final[dict[Operator, Operator]] = {
+    "=": "!=",
+    "!=": "=",
+    "<": ">=",
+    ">=": "<",
+    ">": "<=",
+    "<=": ">",
+}
+
+
+def complement(predicate: Leaf) -> Leaf:
+    """The predicate that is true where this one is false (and not where it is unknown)."""
+    match predicate:
+        case Comparison() | AttributeComparison():
+            return replace(predicate, operator=OPPOSITE[predicate.operator])
+        case _:
+            return replace(predicate, negated=not predicate.negated)
+
+
+def to_nnf(node: Filter, *, negate: bool = False) -> Filter:
+    """The filter (or its negation) without NOT, by De Morgan's laws."""
+    match node:
+        case And(children):
+            parts = tuple(to_nnf(child, negate=negate) for child in children)
+            return Or(parts) if negate else And(parts)
+        case Or(children):
+            parts = tuple(to_nnf(child, negate=negate) for child in children)
+            return And(parts) if negate else Or(parts)
+        case Not(child):
+            return to_nnf(child, negate=not negate)
+        case Constant(value):
+            return Constant(value is not negate)
+        case _:
+            return complement(node) if negate else node
+
+
+def without_constants(node: Filter) -> Filter:
+    """A filter in negation normal form without `true` and `false` inside."""
+    match node:
+        case And(children):
+            parts = [without_constants(child) for child in children]
+            return FALSE if FALSE in parts else conjunction(p for p in parts if p != TRUE)
+        case Or(children):
+            parts = [without_constants(child) for child in children]
+            return TRUE if TRUE in parts else disjunction(p for p in parts if p != FALSE)
+        case _:
+            return node
 
 
 def canonical(filter: Filter) -> Filter:
@@ -56,7 +112,8 @@ def canonical_node(node: Filter) -> Filter:
         case Constant():
             return node
         case _:
-            return canonical_predicate(node)  # type: ignore[arg-type]
+            assert isinstance(node, Predicate)
+            return canonical_predicate(node)
 
 
 def _distinct(kind: type[And] | type[Or], children: tuple[Filter, ...]) -> dict[Filter, None]:

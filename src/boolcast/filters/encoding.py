@@ -42,7 +42,7 @@ def decode(
     check_depth(node, limits)
     if schema is not None:
         for predicate in node.predicates():
-            if problem := find_problem(predicate, schema):  # type: ignore[arg-type]
+            if problem := find_problem(predicate, schema):
                 raise FilterSchemaError(problem.text, hint=problem.hint)
     return node
 

@@ -8,17 +8,21 @@ built; nothing else is changed, so that a filter prints as it was written.
 its own and not the Boolean negation: both are false where the attribute is missing (P1-A5).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal, cast, get_args
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Literal, NamedTuple, Protocol, get_args
 
 import msgspec
 from msgspec.structs import force_setattr
 
+from boolcast.errors import ArgumentError, FilterTruthError
+from boolcast.filters import regexes
+from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.filters.patterns import LikePattern
+from boolcast.filters.words import StringFunction
+from boolcast.model.schemas import Schema
 from boolcast.model.values import Value, is_well_formed, kind_of, written
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
-StringFunction = Literal["starts_with", "ends_with", "contains"]
 
 _OPERATORS: Final = frozenset(get_args(Operator))
 _STRING_FUNCTIONS: Final = frozenset(get_args(StringFunction))
@@ -27,15 +31,16 @@ _STRING_FUNCTIONS: Final = frozenset(get_args(StringFunction))
 class Expression(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A Boolean filter. Make one with `boolcast.parse`, combine with `&`, `|` and `~`."""
 
-    def accepts(self, event: Mapping[str, object]) -> bool:
+    def accepts(self, event: object) -> bool:
         """True if the event satisfies the filter, by the reference semantics.
 
-        The event may be any mapping; its values are converted as the documentation's table
-        of conversions says. Raises EventError if it is malformed.
+        The event may be a mapping, a dataclass, a msgspec Struct, a pydantic model or a named
+        tuple; its values are converted as the documentation's table of conversions says.
+        Raises EventError for anything else, and if a member is malformed.
         """
-        return evaluation.accepts(cast("Filter", self), event)
+        return _functions().accepts(_closed(self), event)
 
-    def predicates(self) -> Iterator["Predicate"]:
+    def predicates(self) -> Iterator["Leaf"]:
         """The leaves that are predicates, from left to right, as often as they occur."""
         return iter(())
 
@@ -43,21 +48,64 @@ class Expression(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The attributes that the filter looks at."""
         return frozenset(name for leaf in self.predicates() for name in leaf.names())
 
-    def __and__(self, other: "Filter") -> "Filter":
-        if not isinstance(other, Filter):
-            return NotImplemented
-        return And(cast("tuple[Filter, ...]", (self, other)))
+    def __and__(self, other: "FilterLike") -> "Filter":
+        return And((_closed(self), as_filter(other)))
 
-    def __or__(self, other: "Filter") -> "Filter":
-        if not isinstance(other, Filter):
-            return NotImplemented
-        return Or(cast("tuple[Filter, ...]", (self, other)))
+    def __rand__(self, other: "FilterLike") -> "Filter":
+        return And((as_filter(other), _closed(self)))
+
+    def __or__(self, other: "FilterLike") -> "Filter":
+        return Or((_closed(self), as_filter(other)))
+
+    def __ror__(self, other: "FilterLike") -> "Filter":
+        return Or((as_filter(other), _closed(self)))
 
     def __invert__(self) -> "Filter":
-        return Not(cast("Filter", self))
+        return Not(_closed(self))
+
+    def __bool__(self) -> bool:
+        raise FilterTruthError
 
     def __str__(self) -> str:
-        return printing.to_text(cast("Filter", self))
+        return _functions().to_text(_closed(self))
+
+
+class Functions(NamedTuple):
+    """The functions over whole filters that the methods of a filter call."""
+
+    accepts: Callable[["Filter", object], bool]
+    to_text: Callable[["Filter"], str]
+    parse: "Parse"
+
+
+class Parse(Protocol):
+    """How a text becomes a filter."""
+
+    def __call__(self, text: str, *, schema: Schema | None, limits: Limits) -> "Filter": ...
+
+
+_connected: list[Functions] = []
+
+
+def connect(functions: Functions) -> None:
+    """Give the methods of filters their functions, once.
+
+    Those take filters apart, so their modules import this one; `boolcast.filters` connects
+    them when it is imported, which is before any of its modules.
+    """
+    _connected[:] = [functions]
+
+
+def _functions() -> Functions:
+    return _connected[0]
+
+
+def _closed(node: Expression) -> Any:
+    """The node as one of the closed union `Filter`, and a predicate as one of `Leaf`.
+
+    Every class that objects are made of is a member, which a base class cannot know.
+    """
+    return node
 
 
 class Junction(Expression, frozen=True):
@@ -79,7 +127,7 @@ class Junction(Expression, frozen=True):
             flat.extend(child.children if isinstance(child, kind) else (child,))
         force_setattr(self, "children", tuple(flat))
 
-    def predicates(self) -> Iterator["Predicate"]:
+    def predicates(self) -> Iterator["Leaf"]:
         for child in self.children:
             yield from child.predicates()
 
@@ -97,7 +145,7 @@ class Not(Expression, frozen=True, tag="not"):
 
     child: "Filter"
 
-    def predicates(self) -> Iterator["Predicate"]:
+    def predicates(self) -> Iterator["Leaf"]:
         return self.child.predicates()
 
 
@@ -112,8 +160,8 @@ class Predicate(Expression, frozen=True):
 
     attribute: str
 
-    def predicates(self) -> Iterator["Predicate"]:
-        yield self
+    def predicates(self) -> Iterator["Leaf"]:
+        yield _closed(self)
 
     def names(self) -> tuple[str, ...]:
         """The attributes that it looks at."""
@@ -272,6 +320,22 @@ Residual = Matches | AttributeComparison
 Filter = And | Or | Not | Constant | Leaf
 """Every filter there is: take one apart with `match` and close with `assert_never`."""
 
+
+class RewrittenFilter(msgspec.Struct, frozen=True):
+    """The result of rewriting a filter; wherever a filter is asked for, it may be given too."""
+
+    filter: Filter
+
+    def __bool__(self) -> bool:
+        raise FilterTruthError
+
+    def __str__(self) -> str:
+        return str(self.filter)
+
+
+FilterLike = str | Filter | RewrittenFilter
+"""What a caller may give for a filter: its text, the filter, or the result of `simplify`."""
+
 TRUE: Final = Constant(True)
 FALSE: Final = Constant(False)
 
@@ -290,6 +354,47 @@ def disjunction(children: Iterable[Filter]) -> Filter:
     if len(parts) > 1:
         return Or(parts)
     return parts[0] if parts else FALSE
+
+
+def as_filter(
+    given: FilterLike, *, schema: Schema | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Filter:
+    """The filter that a caller means by a text, a `Filter`, or the result of `simplify`.
+
+    `schema` and `limits` concern texts only: a Filter is taken as it is. Raises ArgumentError
+    for anything else, and what `parse` raises for a text that is not a filter.
+    """
+    if isinstance(given, Expression):
+        return given
+    if isinstance(given, RewrittenFilter):
+        return given.filter
+    if isinstance(given, str):
+        return _functions().parse(given, schema=schema, limits=limits)
+    raise ArgumentError(
+        "a filter is a text such as 'price < 25', a Filter, or the result of `simplify`", given
+    )
+
+
+def leaves(node: Filter) -> tuple[Leaf, ...] | None:
+    """The predicates of a conjunction, or None if the filter is not one as it stands."""
+    if isinstance(node, Predicate):
+        return (node,)
+    if not isinstance(node, And):
+        return None
+    found = tuple(child for child in node.children if isinstance(child, Predicate))
+    return found if len(found) == len(node.children) else None
+
+
+def is_enclosed(parent: Filter, child: Filter) -> bool:
+    """True if the child stands in parentheses within its parent."""
+    match parent, child:
+        case (And(), Or()) | (Not(), And() | Or()):
+            return True
+        case Not(), StringTest() | Matches():
+            # `not contains(…)` is the complement, a predicate of its own.
+            return not child.negated
+        case _:
+            return False
 
 
 def _check_name(name: str) -> None:
@@ -311,7 +416,3 @@ def _check_one_kind(values: tuple[Value, ...]) -> None:
 
 def _same(left: Value, right: Value) -> bool:
     return left == right and kind_of(left) is kind_of(right)
-
-
-# At the end: these modules take the classes above apart.
-from boolcast.filters import evaluation, printing, regexes  # noqa: E402

@@ -6,9 +6,9 @@ NOT binds tighter than AND, AND tighter than OR. Recursion is bounded by the lim
 import math
 from typing import Final, NoReturn, cast
 
-import msgspec
+from msgspec.structs import replace
 
-from boolcast.errors import FilterSchemaError, FilterSyntaxError
+from boolcast.errors import ArgumentError, FilterSchemaError
 from boolcast.filters import slips
 from boolcast.filters.canonical import FLIPPED
 from boolcast.filters.expressions import (
@@ -27,13 +27,12 @@ from boolcast.filters.expressions import (
     Not,
     Operator,
     Or,
-    StringFunction,
     StringTest,
 )
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
-from boolcast.filters.printing import FUNCTIONS, escaped
 from boolcast.filters.scanning import Scanner
 from boolcast.filters.schema_check import find_problem
+from boolcast.filters.words import FUNCTIONS, StringFunction, escaped
 from boolcast.model.schemas import Schema
 from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, Timestamp, Value, kind_of
 
@@ -46,11 +45,14 @@ def parse(text: str, *, schema: Schema | None = None, limits: Limits = DEFAULT_L
     """Read a filter's text.
 
     Raises FilterSyntaxError with the place, FilterLimitError past one of the limits, and,
-    where a schema is given, FilterSchemaError for what it does not know.
+    where a schema is given, FilterSchemaError for what it does not know. ArgumentError for
+    anything but a string.
 
     >>> str(parse("price<25 AND (condition='new')"))
     "price < 25 and condition = 'new'"
     """
+    if not isinstance(text, str):
+        raise ArgumentError("the text of a filter is a string such as 'price < 25'", text)
     try:
         return _Parser(text, schema, limits).parse()
     except RecursionError:
@@ -105,7 +107,7 @@ class _Parser:
         node = self._expression(0)
         if scanner.kind != "close":
             if scanner.kind == "end":
-                self._fail("`)`", hint="this `(` is not closed", position=start)
+                scanner.fail("`)`", hint="this `(` is not closed", position=start)
             self._fail_after_operand()
         scanner.advance()
         self.depth -= 1
@@ -119,7 +121,7 @@ class _Parser:
         node = self._expression(_NOT_POWER)
         self.depth -= 1
         if isinstance(node, StringTest | Matches) and not node.negated and not is_enclosed:
-            return cast("Filter", msgspec.structs.replace(node, negated=True))
+            return replace(node, negated=True)
         return Not(node)
 
     def _descend(self) -> None:
@@ -158,7 +160,7 @@ class _Parser:
         if scanner.kind in ("number", "string"):
             return self._flipped(self._value("a value"), start)
         hint = slips.in_place_of_operand(scanner.keyword, scanner.lexeme)
-        return self._fail("an attribute, `not` or `(`", hint=hint)
+        return scanner.fail("an attribute, `not` or `(`", hint=hint)
 
     def _behind_attribute(self, name: str, start: int, *, is_quoted: bool) -> Filter:
         scanner = self.scanner
@@ -179,9 +181,9 @@ class _Parser:
             return self._like(name, start, negated=negated)
         if negated:
             hint = slips.behind_negation(name, scanner.kind, scanner.lexeme, keyword)
-            self._fail("`in`, `between` or `like`", hint=hint)
+            scanner.fail("`in`, `between` or `like`", hint=hint)
         hint = slips.behind_attribute(name, scanner.kind, scanner.lexeme, keyword)
-        return self._fail("an operator such as =, <, in, like or is null", hint=hint)
+        return scanner.fail("an operator such as =, <, in, like or is null", hint=hint)
 
     def _comparison(self, name: str, start: int, *, is_quoted: bool) -> Filter:
         scanner = self.scanner
@@ -218,7 +220,7 @@ class _Parser:
             scanner.advance()
         if scanner.keyword != "null":
             expected = "`null`" if negated else "`null` or `not null`"
-            self._fail(expected, hint=slips.in_null_test(scanner.lexeme))
+            scanner.fail(expected, hint=slips.in_null_test(scanner.lexeme))
         scanner.advance()
         return self._count(IsNull(name, negated), start, start)
 
@@ -226,7 +228,7 @@ class _Parser:
         scanner = self.scanner
         scanner.advance()
         if scanner.kind != "open":
-            self._fail("`(`", hint="a list of values looks like ('a', 'b')")
+            scanner.fail("`(`", hint="a list of values looks like ('a', 'b')")
         list_start = scanner.start
         values: list[Value] = []
         while True:
@@ -244,7 +246,7 @@ class _Parser:
             if scanner.kind != "comma":
                 break
         if scanner.kind != "close":
-            self._fail("`,` or `)`", hint=slips.in_list(scanner.kind))
+            scanner.fail("`,` or `)`", hint=slips.in_list(scanner.kind))
         scanner.extend(scanner.next - list_start)
         scanner.advance()
         return self._count(In(name, tuple(values), negated), start, value_start)
@@ -255,7 +257,7 @@ class _Parser:
         low_start = scanner.start
         low = self._value("a value")
         if scanner.keyword != "and":
-            self._fail("`and`", hint="write `between low and high`")
+            scanner.fail("`and`", hint="write `between low and high`")
         scanner.advance()
         high_start = scanner.start
         high = self._value("a value")
@@ -266,7 +268,7 @@ class _Parser:
         kind, wanted = kind_of(value), kind_of(first)
         if kind is not wanted:
             problem = f"the values must be of one kind, not {wanted} and {kind}"
-            self._refuse(problem, start, expected=f"a {wanted}")
+            self.scanner.refuse(problem, start, expected=f"a {wanted}")
 
     def _like(self, name: str, start: int, *, negated: bool) -> Filter:
         scanner = self.scanner
@@ -280,12 +282,12 @@ class _Parser:
             escape = self._string("a single character in single quotes")
             if len(escape) != 1:
                 expected = "a single character in single quotes"
-                self._refuse("the escape must be a single character", place, expected=expected)
+                scanner.refuse("the escape must be a single character", place, expected=expected)
         try:
             predicate = Like(name, pattern, escape, negated)
         except ValueError as error:
             expected = "a pattern in which each escape stands before %, _ or itself"
-            self._refuse(str(error), pattern_start, expected=expected, end=pattern_end)
+            scanner.refuse(str(error), pattern_start, expected=expected, end=pattern_end)
         return self._count(predicate, start, pattern_start)
 
     def _function(self, word: str, start: int) -> Filter:
@@ -294,18 +296,18 @@ class _Parser:
         if function not in FUNCTIONS:
             problem = f"there is no function `{slips.shortened(word)}`"
             expected = "one of " + ", ".join(FUNCTIONS)
-            self._refuse(problem, start, expected=expected, hint=slips.in_place_of_function(word))
+            scanner.refuse(problem, start, expected=expected, hint=slips.in_place_of_function(word))
         scanner.advance()
         attribute_start = scanner.start
         hint = f"write {function}(attribute, 'text')"
         name = self._name(hint)
         if scanner.kind != "comma":
-            self._fail("`,`", hint=hint)
+            scanner.fail("`,`", hint=hint)
         scanner.advance()
         operand_start, operand_end = scanner.start, scanner.next
         operand = self._string("a string in single quotes")
         if scanner.kind != "close":
-            self._fail("`)`")
+            scanner.fail("`)`")
         scanner.advance()
         predicate: Leaf
         if function == "matches":
@@ -323,13 +325,13 @@ class _Parser:
         except ValueError as error:
             hint = slips.in_regex(pattern)
             expected = "a regular expression that RE2 takes"
-            self._refuse(escaped(str(error)), start, expected=expected, end=end, hint=hint)
+            self.scanner.refuse(escaped(str(error)), start, expected=expected, end=end, hint=hint)
 
     def _flipped(self, value: Value, start: int) -> Filter:
         """`25 > price` read as `price < 25`."""
         scanner = self.scanner
         if scanner.kind != "operator":
-            self._fail("an operator such as = or <", hint="a predicate begins with an attribute")
+            scanner.fail("an operator such as = or <", hint="a predicate begins with an attribute")
         operator = FLIPPED[self._operator()]
         name_start = scanner.start
         name = self._name()
@@ -341,7 +343,7 @@ class _Parser:
         if scanner.kind == "quoted":
             return self._quoted_name()
         if scanner.kind != "name" or scanner.keyword is not None:
-            self._fail("an attribute", hint=hint)
+            scanner.fail("an attribute", hint=hint)
         name = scanner.lexeme
         scanner.advance()
         return name
@@ -361,11 +363,11 @@ class _Parser:
                 scanner.advance()
                 return self._timestamp()
             case "quoted":
-                self._refuse_quoted(expected)
+                scanner.refuse_quoted(expected)
             case _:
                 before = scanner.text[: scanner.start].rstrip()[-1:]
                 hint = slips.in_place_of_value(before, scanner.kind, lexeme, scanner.keyword)
-                self._fail(expected, hint=hint)
+                scanner.fail(expected, hint=hint)
         scanner.advance()
         return value
 
@@ -374,7 +376,7 @@ class _Parser:
             return int(lexeme)
         value = float(lexeme)
         if math.isinf(value):
-            self._refuse_word(
+            self.scanner.refuse_word(
                 "the number is not finite as float64",
                 expected="a finite number",
                 hint="the largest number is about 1.8e308",
@@ -391,9 +393,9 @@ class _Parser:
         scanner = self.scanner
         if scanner.kind != "string":
             if scanner.kind == "quoted":
-                self._refuse_quoted(expected)
+                scanner.refuse_quoted(expected)
             hint = slips.in_place_of_string(scanner.kind, scanner.lexeme, scanner.keyword)
-            self._fail(expected, hint=hint)
+            scanner.fail(expected, hint=hint)
         text = self._checked_text(scanner.lexeme[1:-1].replace("''", "'"))
         scanner.advance()
         return text
@@ -403,12 +405,12 @@ class _Parser:
         scanner = self.scanner
         expected = "a string such as '2026-01-31T12:00:00Z'"
         if scanner.kind != "string":
-            self._fail(expected)
+            scanner.fail(expected)
         try:
             value = Timestamp.parse(scanner.lexeme[1:-1])
         except ValueError as error:
             hint = "write timestamp '2026-01-31T12:00:00Z'"
-            self._refuse_word(f"not a timestamp: {error}", expected=expected, hint=hint)
+            scanner.refuse_word(f"not a timestamp: {error}", expected=expected, hint=hint)
         scanner.advance()
         return value
 
@@ -416,7 +418,7 @@ class _Parser:
         scanner = self.scanner
         name = self._checked_text(scanner.lexeme[1:-1].replace('""', '"'))
         if not name:
-            self._refuse_word("an attribute's name must not be empty", expected="a name")
+            scanner.refuse_word("an attribute's name must not be empty", expected="a name")
         scanner.advance()
         return name
 
@@ -426,7 +428,7 @@ class _Parser:
                 text.encode()
             except UnicodeEncodeError:
                 problem = "there is a lone surrogate, which is no character"
-                self._refuse_word(problem, expected="a text of characters")
+                self.scanner.refuse_word(problem, expected="a text of characters")
         return text
 
     def _count(self, predicate: Leaf, start: int, value_start: int) -> Filter:
@@ -445,54 +447,9 @@ class _Parser:
                 )
         return predicate
 
-    def _fail(
-        self, expected: str, *, hint: str | None = None, position: int | None = None
-    ) -> NoReturn:
-        scanner = self.scanner
-        found = scanner.describe()
-        raise FilterSyntaxError(
-            f"expected {expected}, found {found}",
-            text=scanner.text,
-            position=scanner.start if position is None else position,
-            found=found,
-            expected=expected,
-            hint=hint,
-        )
-
     def _fail_after_operand(self, hint: str | None = None) -> NoReturn:
         scanner = self.scanner
         expected = "`and`, `or` or `)`" if self.depth else "`and`, `or` or the end"
         before = scanner.text[scanner.start - 1]
         hint = hint or slips.after_operand(scanner.kind, scanner.lexeme, before)
-        self._fail(expected, hint=hint)
-
-    def _refuse(
-        self,
-        problem: str,
-        start: int,
-        *,
-        expected: str,
-        end: int | None = None,
-        hint: str | None = None,
-    ) -> NoReturn:
-        """Raise for what was read from `start` on, up to `end` or else the current word."""
-        text = self.scanner.text
-        found = text[start : self.scanner.start if end is None else end].rstrip()
-        raise FilterSyntaxError(
-            problem,
-            text=text,
-            position=start,
-            found=slips.shown(found),
-            expected=expected,
-            hint=hint,
-        )
-
-    def _refuse_word(self, problem: str, *, expected: str, hint: str | None = None) -> NoReturn:
-        """Raise for the current word."""
-        scanner = self.scanner
-        self._refuse(problem, scanner.start, expected=expected, end=scanner.next, hint=hint)
-
-    def _refuse_quoted(self, expected: str) -> NoReturn:
-        hint = slips.in_double_quotes(self.scanner.lexeme[1:-1].replace('""', '"'))
-        problem = "double quotes are for names of attributes"
-        self._refuse_word(problem, expected=expected, hint=hint)
+        scanner.fail(expected, hint=hint)

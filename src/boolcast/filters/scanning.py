@@ -6,7 +6,7 @@ from typing import Final, NoReturn
 from boolcast.errors import FilterSyntaxError
 from boolcast.filters import slips
 from boolcast.filters.limits import Limits
-from boolcast.filters.printing import KEYWORDS
+from boolcast.filters.words import KEYWORDS
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:
@@ -50,7 +50,7 @@ class Scanner:
         """Go on to the next word. Raises where there is none."""
         found = _TOKEN.match(self.text, self.next, self.end)
         if found is None:
-            self._fail()
+            self._fail_between_words()
         kind = found.lastgroup
         assert kind is not None
         self.kind = kind
@@ -93,7 +93,7 @@ class Scanner:
         """Raise the error for a text past its limit."""
         raise self.limits.error("text", self.text, self.end)
 
-    def _fail(self) -> NoReturn:
+    def _fail_between_words(self) -> NoReturn:
         """Raise the error for a place where no word begins."""
         space = _SPACE.match(self.text, self.next, self.end)
         assert space is not None
@@ -110,3 +110,48 @@ class Scanner:
             expected=slip.expected,
             hint=slip.hint,
         )
+
+    def fail(
+        self, expected: str, *, hint: str | None = None, position: int | None = None
+    ) -> NoReturn:
+        """Raise for the current word, or for `position`: something else was expected."""
+        found = self.describe()
+        raise FilterSyntaxError(
+            f"expected {expected}, found {found}",
+            text=self.text,
+            position=self.start if position is None else position,
+            found=found,
+            expected=expected,
+            hint=hint,
+        )
+
+    def refuse(
+        self,
+        problem: str,
+        start: int,
+        *,
+        expected: str,
+        end: int | None = None,
+        hint: str | None = None,
+    ) -> NoReturn:
+        """Raise for what was read from `start` on, up to `end` or else the current word."""
+        text = self.text
+        found = text[start : self.start if end is None else end].rstrip()
+        raise FilterSyntaxError(
+            problem,
+            text=text,
+            position=start,
+            found=slips.shown(found),
+            expected=expected,
+            hint=hint,
+        )
+
+    def refuse_word(self, problem: str, *, expected: str, hint: str | None = None) -> NoReturn:
+        """Raise for the current word."""
+        self.refuse(problem, self.start, expected=expected, end=self.next, hint=hint)
+
+    def refuse_quoted(self, expected: str) -> NoReturn:
+        """Raise for a name in double quotes where a value should be."""
+        hint = slips.in_double_quotes(self.lexeme[1:-1].replace('""', '"'))
+        problem = "double quotes are for names of attributes"
+        self.refuse_word(problem, expected=expected, hint=hint)

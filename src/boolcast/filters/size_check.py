@@ -1,24 +1,23 @@
 """Trees against the limits that hold for texts: a tree may have been built and never parsed."""
 
-from typing import cast
-
 from boolcast.errors import FilterLimitError
 from boolcast.filters.expressions import (
     And,
     AttributeComparison,
     Comparison,
-    Constant,
     Filter,
     In,
+    Junction,
     Leaf,
     Like,
     Matches,
     Not,
     Or,
+    Predicate,
     StringTest,
+    is_enclosed,
 )
 from boolcast.filters.limits import DEEPEST, Limits
-from boolcast.filters.printing import is_enclosed
 from boolcast.model.values import Value
 
 
@@ -29,25 +28,24 @@ def check_limits(filter: Filter, limits: Limits) -> None:
     from below: names, strings, and one character for each node.
     """
     text = nodes = predicates = regexes = 0
-    waiting = [filter]
+    waiting: list[Filter] = [filter]
     while waiting:
         node = waiting.pop()
         nodes += 1
-        kind = type(node)
-        # By the type, not by a `match`: whoever adds trees to a matcher pays for each of them.
-        if kind is And or kind is Or:
-            waiting += node.children  # type: ignore[union-attr]
-        elif kind is Not:
-            waiting.append(node.child)  # type: ignore[union-attr]
-        elif kind is not Constant:
-            leaf = cast("Leaf", node)
+        # Not by a `match`, which is slower: a matcher does this for every filter that is added.
+        if isinstance(node, Comparison):
             predicates += 1
-            regexes += kind is Matches
-            text += len(leaf.attribute)
-            if kind is not Comparison:
-                text += _operand_length(leaf, limits)
-            elif type(leaf.value) is str:  # type: ignore[union-attr]
-                text += len(leaf.value)  # type: ignore[union-attr]
+            text += len(node.attribute)
+            if isinstance(node.value, str):
+                text += len(node.value)
+        elif isinstance(node, Junction):
+            waiting += node.children
+        elif isinstance(node, Not):
+            waiting.append(node.child)
+        elif isinstance(node, Predicate):
+            predicates += 1
+            regexes += isinstance(node, Matches)
+            text += len(node.attribute) + _operand_length(node, limits)
         if text + nodes > limits.text:
             raise limits.error("text")
         if predicates > limits.predicates:

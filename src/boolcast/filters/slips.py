@@ -6,8 +6,8 @@ Nothing here decides whether a text is a filter; it is asked when the answer is 
 import re
 from typing import Final, NamedTuple
 
-from boolcast.filters.printing import FUNCTIONS, escaped
 from boolcast.filters.spelling import nearest, suggest
+from boolcast.filters.words import FUNCTIONS, escaped
 
 _WORD: Final = "a name, a value, an operator or a parenthesis"
 _JOINED: Final = "`and`, `or` or the end"

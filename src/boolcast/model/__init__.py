@@ -6,12 +6,21 @@ as data. `json_faults` says why a text is not JSON. `arrow` is imported by those
 because it imports pyarrow.
 """
 
-from boolcast.model.conversions import CONVERSIONS, Conversion, value_from_python
 from boolcast.model.events import Event, conforms
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
-from boolcast.model.values import EventValue, Kind, Opaque, Timestamp, Value, kind_of
+from boolcast.model.values import (
+    CONVERSIONS,
+    Conversion,
+    EventValue,
+    Kind,
+    Opaque,
+    Timestamp,
+    Value,
+    kind_of,
+    value_from_python,
+)
 
 __all__ = [
     "CONVERSIONS",

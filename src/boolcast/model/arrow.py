@@ -1,4 +1,4 @@
-"""Events from Arrow tables and record batches, by the table in `model.conversions`."""
+"""Events from Arrow tables and record batches, by the table of conversions in `model.values`."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -7,9 +7,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from boolcast.errors import EventError
-from boolcast.model.conversions import value_from_python
 from boolcast.model.events import DEPTH_LIMIT, Event
-from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, EventValue, Opaque, Timestamp
+from boolcast.model.values import (
+    INTEGER_MAX,
+    INTEGER_MIN,
+    EventValue,
+    Opaque,
+    Timestamp,
+    value_from_python,
+)
 
 _DAY: Final = 86_400_000_000
 _MICROSECONDS: Final[dict[str, Callable[[int], int]]] = {

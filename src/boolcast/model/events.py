@@ -1,26 +1,31 @@
 """Events: attributes and their values, flat, converted, without the missing ones.
 
-Objects nest to dotted names: `{"item": {"price": 5}}` carries the attribute `item.price`.
-An object is not a value itself, so `item` is then missing.
+A caller may give an event as a mapping or as a record: a dataclass, a msgspec Struct, a
+pydantic model or a named tuple. Nested ones become dotted names: `{"item": {"price": 5}}`
+carries the attribute `item.price`. An object is not a value itself, so `item` is missing.
 """
 
+import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from boolcast.errors import EventError
-from boolcast.model.conversions import value_from_python
 from boolcast.model.json_faults import fault
-from boolcast.model.schemas import Schema
 from boolcast.model.values import (
     INTEGER_MAX,
     INTEGER_MIN,
+    SIMPLE_TYPES,
     EventValue,
     Timestamp,
     is_well_formed,
+    value_from_python,
 )
+
+if TYPE_CHECKING:
+    from boolcast.model.schemas import Schema
 
 DEPTH_LIMIT: Final = 64
 """How deep an event may nest."""
@@ -38,15 +43,23 @@ class Event(dict[str, EventValue]):
     __slots__ = ()
 
     @classmethod
-    def from_python(cls, members: Mapping[str, object]) -> "Event":
-        """Convert a mapping of names to Python values; nested mappings flatten.
+    def from_python(cls, given: object) -> "Event":
+        """Convert a mapping or a record of Python values; nested ones flatten.
 
-        Raises EventError for what is malformed; a value of no known kind is not.
+        Raises EventError for anything else and for malformed members. A value of no known
+        kind is not malformed: it becomes opaque.
         """
-        if type(members) is cls:
-            return members
-        if type(members) is dict and all(map(_is_plain, members, members.values())):
-            return cls(members)
+        if type(given) is cls:
+            return given
+        if type(given) is dict and all(map(_is_plain, given, given.values())):
+            return cls(given)
+        members = _members(given)
+        if members is None:
+            found = "None" if given is None else f"a value of type {type(given).__name__}"
+            raise EventError(
+                'an event is a mapping such as {"price": 21}, a dataclass, a msgspec Struct, a'
+                f" pydantic model or a named tuple, not {found}"
+            )
         event = cls()
         for name, value in _flatten(members):
             try:
@@ -58,7 +71,7 @@ class Event(dict[str, EventValue]):
         return event
 
     @classmethod
-    def from_json(cls, text: bytes | str, schema: Schema | None = None) -> "Event":
+    def from_json(cls, text: bytes | str, schema: "Schema | None" = None) -> "Event":
         """Read one JSON object. Strings become timestamps where `schema` says so."""
         try:
             members = _DECODER.decode(text)
@@ -103,9 +116,9 @@ def _is_plain(name: object, value: object) -> bool:
 _DECODER: Final = msgspec.json.Decoder(float_hook=float)
 
 
-def _flatten(members: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
+def _flatten(members: Iterable[tuple[Any, object]]) -> Iterator[tuple[str, object]]:
     """Every leaf with its dotted name, in order, without recursion."""
-    levels: list[tuple[str, Iterator[tuple[Any, object]]]] = [("", iter(members.items()))]
+    levels: list[tuple[str, Iterator[tuple[Any, object]]]] = [("", iter(members))]
     while levels:
         prefix, remaining = levels[-1]
         for key, value in remaining:
@@ -115,19 +128,51 @@ def _flatten(members: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
             if not is_well_formed(key):
                 raise EventError("an attribute's name holds a lone surrogate", attribute=repr(key))
             name = prefix + key
-            if isinstance(value, Mapping):
+            nested = _members(value)
+            if nested is not None:
                 if len(levels) == DEPTH_LIMIT:
                     raise EventError(f"the event nests deeper than {DEPTH_LIMIT} levels")
                 if len(name) > PREFIX_LIMIT:
                     raise EventError(f"an object's name is longer than {PREFIX_LIMIT:,} characters")
-                levels.append((name + ".", iter(value.items())))
+                levels.append((name + ".", iter(nested)))
                 break
             yield name, value
         else:
             levels.pop()
 
 
-def with_timestamps(event: Event, schema: Schema) -> Event:
+def _members(given: object) -> Iterable[tuple[Any, object]] | None:
+    """The names and values of a mapping or a record; None for anything else.
+
+    A record's members go by the names of its Python attributes. One that was never set is
+    missing.
+    """
+    kind = type(given)
+    if kind in SIMPLE_TYPES:
+        return None
+    if isinstance(given, Mapping):
+        return given.items()
+    if isinstance(given, type):
+        return None
+    if dataclasses.is_dataclass(given):
+        return _attributes(given, (field.name for field in dataclasses.fields(given)))
+    if isinstance(given, msgspec.Struct):
+        return _attributes(given, given.__struct_fields__)
+    if isinstance(given, tuple):
+        names = getattr(kind, "_fields", None)
+        return None if names is None else _attributes(given, names)
+    # Known by its method: pydantic is not a dependency.
+    if hasattr(kind, "model_dump"):
+        dumped = given.model_dump()  # type: ignore[attr-defined]
+        return dumped.items() if isinstance(dumped, Mapping) else None
+    return None
+
+
+def _attributes(record: object, names: Iterable[str]) -> Iterator[tuple[str, object]]:
+    return ((name, getattr(record, name, None)) for name in names)
+
+
+def with_timestamps(event: Event, schema: "Schema") -> Event:
     """The event with its strings read as timestamps where the schema says so.
 
     A string that does not read as one stays a string: a value of another kind, which
@@ -144,7 +189,7 @@ def with_timestamps(event: Event, schema: Schema) -> Event:
     return read
 
 
-def conforms(event: Event, schema: Schema) -> bool:
+def conforms(event: Event, schema: "Schema") -> bool:
     """True if the event is one that the schema describes."""
     if schema.types and event.type not in schema.types:
         return False

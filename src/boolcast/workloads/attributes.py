@@ -45,7 +45,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from boolcast.filters.printing import value_text
+from boolcast.filters.words import value_text
 from boolcast.model.values import Timestamp, Value
 from boolcast.workloads.draws import Draws, Rows, lognormal_quantiles, zipf_shares
 

@@ -9,12 +9,13 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from boolcast.algebra import covers, lint, overlaps, simplify
+from boolcast.algebra.relations import covers, overlaps
+from boolcast.algebra.simplification import lint, simplify
 from boolcast.cli.output.faults import text_of
 from boolcast.cli.output.progress import steps
 from boolcast.cli.output.writing import counted, end_quietly, write_json
 from boolcast.errors import FilterError
-from boolcast.filters.explanation import explain
+from boolcast.filters.evaluation import explain
 from boolcast.filters.parsing import parse
 from boolcast.lab.demo.engines import STEPS, EngineFigures, run_engines, show_engines
 from boolcast.model.events import Event

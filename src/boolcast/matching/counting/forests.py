@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.filters.canonical import canonical_predicate
+from boolcast.filters.canonical import canonical_predicate, complement
 from boolcast.filters.expressions import And, Constant, Filter, Leaf, Not, Or
-from boolcast.filters.negation import complement
 from boolcast.matching.counting.kernels.counting import Associations
 from boolcast.matching.values.shapes import Inner, short_circuit
 

@@ -10,12 +10,10 @@ from typing import Final, NamedTuple
 
 from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.budget import Budget, BudgetExhaustedError
-from boolcast.algebra.domains import World
 from boolcast.algebra.ordered_sets import NOTHING
-from boolcast.algebra.value_sets import ValueSet, Variable, intersect, meaning
-from boolcast.algebra.witness_values import is_empty
+from boolcast.algebra.value_sets import ValueSet, Variable, World, intersect, is_empty, meaning
+from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import And, Constant, Filter, Leaf, Not, Or
-from boolcast.filters.negation import complement
 
 _STEPS: Final = 1_000
 """What the comparison of two patterns may cost."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from boolcast.algebra.domains import ALL_EVENTS, World, worlds
+from boolcast.algebra.value_sets import ALL_EVENTS, World, worlds
 from boolcast.filters.expressions import Filter
 from boolcast.matching.diagrams.constraints import formula_of
 from boolcast.matching.diagrams.covering import Answer, CoveringSearch, Method

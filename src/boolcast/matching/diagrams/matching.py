@@ -67,7 +67,9 @@ class DiagramIndex:
         self, nodes: Nodes, variables: Variables, roots: Sequence[int], selectivity: Selectivity
     ) -> None:
         sets: dict[str, dict[int, OrderedSet]] = {}
-        tested = [(number, each.leaf) for number, each in variables.items() if each.leaf]
+        tested = [
+            (number, each.leaf) for number, each in variables.items() if each.leaf is not None
+        ]
         for number, each in variables.items():
             if each.leaf is None:
                 sets.setdefault(each.attribute, {})[number] = each.inside.cuts

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from boolcast.algebra.domains import World
 from boolcast.algebra.normal_forms import to_cnf, to_dnf
+from boolcast.algebra.value_sets import World
 from boolcast.filters.expressions import Filter, conjunction, disjunction
 from boolcast.matching.diagrams.constraints import Constraint, Formula, Junction, formula_of
 from boolcast.matching.diagrams.implications import WAYS, Implications, Numbers, Way

@@ -17,11 +17,10 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.conjunctions import leaves
 from boolcast.algebra.relations import covers, overlaps
 from boolcast.algebra.value_sets import meaning
 from boolcast.filters.evaluation import evaluate
-from boolcast.filters.expressions import TRUE, Filter, Not
+from boolcast.filters.expressions import TRUE, Filter, Not, leaves
 from boolcast.matching.relations.ranges import (
     Bounds,
     Ranges,

@@ -18,9 +18,10 @@ from functools import reduce
 from typing import Final, NamedTuple, assert_never
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.conjunctions import leaves
 from boolcast.algebra.ordered_sets import Boundary, OrderedSet
-from boolcast.algebra.value_sets import Row, meaning
+from boolcast.algebra.strings import Row
+from boolcast.algebra.value_sets import meaning
+from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import (
     And,
     AttributeComparison,
@@ -30,8 +31,8 @@ from boolcast.filters.expressions import (
     Matches,
     Not,
     Or,
+    leaves,
 )
-from boolcast.filters.negation import complement
 from boolcast.model.events import Event
 from boolcast.model.values import Opaque
 

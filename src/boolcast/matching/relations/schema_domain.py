@@ -7,11 +7,10 @@ out nothing else.
 from typing import cast
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.domains import ALL_EVENTS, worlds
 from boolcast.algebra.ordered_sets import NOTHING, OrderedSet
-from boolcast.algebra.value_sets import Variable, meaning
+from boolcast.algebra.value_sets import ALL_EVENTS, Variable, meaning, worlds
+from boolcast.filters.canonical import to_nnf, without_constants
 from boolcast.filters.expressions import FALSE, And, Filter, Leaf, Or
-from boolcast.filters.negation import to_nnf, without_constants
 from boolcast.model.schemas import Schema
 
 
@@ -36,7 +35,7 @@ class SchemaDomain:
     def satisfiable(self, filter: Filter) -> Filter:
         """The filter in negation normal form, without predicates that no value satisfies."""
         node = to_nnf(filter)
-        if all(self.values(cast("Leaf", leaf))[1] for leaf in node.predicates()):
+        if all(self.values(leaf)[1] for leaf in node.predicates()):
             return node
         return without_constants(self._without_impossible(node))
 

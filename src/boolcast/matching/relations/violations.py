@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from typing import Final
 
+from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import And, Constant, Filter, Leaf, Not, Or
-from boolcast.filters.negation import complement
 
 DEFAULT_SETS: Final = 4_096
 """With more sets than this, whatever is asked about is taken to overlap (P3-B3)."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.algebra.value_sets import between_cuts, comparison_cuts, list_cuts
 from boolcast.errors import FilterError
+from boolcast.filters.canonical import to_nnf
 from boolcast.filters.expressions import (
     Between,
     Comparison,
@@ -21,7 +22,6 @@ from boolcast.filters.expressions import (
     Like,
     StringTest,
 )
-from boolcast.filters.negation import to_nnf
 from boolcast.filters.parsing import parse
 from boolcast.matching.values.shapes import Inner, Shape, Test, take_apart, test_of
 from boolcast.model.values import Timestamp, Value, kind_of
@@ -195,7 +195,7 @@ class LiteralTemplate:
         """The form of a filter with these literals; None if its texts must be parsed each."""
         node = to_nnf(filter)
         parts = take_apart(node)
-        leaves = cast("list[Leaf]", list(node.predicates()))
+        leaves = list(node.predicates())
         counts = [_literals_of(leaf) for leaf in leaves]
         if parts is None or not leaves or len(parts[0].tests) != len(leaves) or None in counts:
             return None

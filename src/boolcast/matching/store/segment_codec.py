@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.algebra.value_sets import Row
+from boolcast.algebra.strings import Row
 from boolcast.errors import StoreError
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse

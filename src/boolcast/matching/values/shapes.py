@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, cast
 
 from boolcast.algebra.ordered_sets import BOOLEAN, MISSING, STRINGS, OrderedSet
-from boolcast.algebra.value_sets import Row, comparison_cuts, meaning
+from boolcast.algebra.strings import Row
+from boolcast.algebra.value_sets import comparison_cuts, meaning
+from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import (
     And,
     Comparison,
@@ -23,7 +25,6 @@ from boolcast.filters.expressions import (
     Or,
     Residual,
 )
-from boolcast.filters.negation import complement
 from boolcast.model.values import Value
 
 ALWAYS: Final = ""

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.conjunctions import leaves
 from boolcast.algebra.normal_forms import to_dnf
 from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.expressions import Filter, Leaf
-from boolcast.filters.negation import to_nnf
+from boolcast.filters.canonical import to_nnf
+from boolcast.filters.expressions import Filter, Leaf, leaves
 
 _CLAUSES: Final = 64
 """How many boxes one filter may become."""

@@ -17,12 +17,10 @@ from itertools import zip_longest
 from typing import Final, NamedTuple, cast
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.conjunctions import leaves
 from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.canonical import canonical_predicate
-from boolcast.filters.expressions import Comparison, Filter, IsNull, Leaf, conjunction
-from boolcast.filters.negation import to_nnf
+from boolcast.filters.canonical import canonical_predicate, to_nnf
+from boolcast.filters.expressions import Comparison, Filter, IsNull, Leaf, conjunction, leaves
 from boolcast.matching.diagrams.variable_order import attribute_order, statistics_of
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.values import Kind, kind_of

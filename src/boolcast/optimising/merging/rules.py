@@ -34,9 +34,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.domains import worlds
 from boolcast.algebra.ordered_sets import OrderedSet
-from boolcast.algebra.value_sets import Variable, meaning
+from boolcast.algebra.value_sets import Variable, meaning, worlds
 from boolcast.filters.expressions import Comparison, IsNull, Leaf
 from boolcast.model.schemas import Schema
 from boolcast.model.values import kind_of

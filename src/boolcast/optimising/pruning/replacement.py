@@ -13,7 +13,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import islice
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -279,7 +279,7 @@ def _covers(general: Leaf, specific: Leaf) -> bool:
 
 
 def _leaves(node: Filter) -> Iterator[Leaf]:
-    return cast("Iterator[Leaf]", node.predicates())
+    return node.predicates()
 
 
 def _with(node: Filter, leaf: Leaf, by: Leaf) -> Filter:

@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, Protocol, cast
 
-from boolcast.filters.canonical import canonical_node
+from boolcast.filters.canonical import canonical_node, to_nnf, without_constants
 from boolcast.filters.expressions import And, Constant, Filter, Leaf, Or
-from boolcast.filters.negation import to_nnf, without_constants
 from boolcast.optimising.statistics.estimates import Estimate, EstimateRules
 
 _DIGITS: Final = 12

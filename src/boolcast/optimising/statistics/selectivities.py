@@ -12,15 +12,14 @@ shares were found.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Final, Literal, NamedTuple, cast, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
 
 from boolcast.errors import FilterError, StatisticsError
-from boolcast.filters.canonical import canonical_predicate
+from boolcast.filters.canonical import canonical_predicate, to_nnf
 from boolcast.filters.expressions import Comparison, Filter, Leaf, Predicate
 from boolcast.filters.limits import Limits
-from boolcast.filters.negation import to_nnf
 from boolcast.filters.parsing import parse
 from boolcast.filters.printing import to_text
 from boolcast.model.sort_keys import sort_key
@@ -135,10 +134,10 @@ class Selectivities:
 
     def knowledge(self, filters: Iterable[Filter]) -> Knowledge:
         """How well the predicates of the filters are known."""
-        leaves: dict[Predicate, None] = {}
+        leaves: dict[Leaf, None] = {}
         for filter in filters:
             leaves.update(dict.fromkeys(to_nnf(filter).predicates()))
-        sources = {leaf: self.source(cast("Leaf", leaf)) for leaf in leaves}
+        sources = {leaf: self.source(leaf) for leaf in leaves}
         guessed = [str(leaf) for leaf, source in sources.items() if source == "guess"]
         counts = list(sources.values())
         return Knowledge(

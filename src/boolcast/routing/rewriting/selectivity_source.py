@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple, Protocol, cast
 
 from boolcast.errors import ConfigurationError
-from boolcast.filters.canonical import canonical_predicate
-from boolcast.filters.expressions import Filter, Leaf
-from boolcast.filters.negation import to_nnf
+from boolcast.filters.canonical import canonical_predicate, to_nnf
+from boolcast.filters.expressions import Filter
 from boolcast.filters.printing import to_text
 from boolcast.model.statistics import Statistics
 from boolcast.optimising.statistics.selectivities import Selectivities
@@ -139,4 +138,4 @@ def learning(
 
 def _texts(filter: Filter) -> Iterable[str]:
     for leaf in to_nnf(filter).predicates():
-        yield to_text(canonical_predicate(cast("Leaf", leaf)))
+        yield to_text(canonical_predicate(leaf))

@@ -95,7 +95,7 @@ class Tables:
 def matched(events: DataFrame, table: ShapeTable) -> DataFrame:
     """The column `subscription`, a row for each match, by one join with the broadcast constants."""
     constants = F.broadcast(table.constants)
-    leaves = cast("list[Leaf]", list(table.tree.predicates()))
+    leaves = list(table.tree.predicates())
 
     def operand(leaf: int, place: int) -> Column:
         if leaf in table.literals:
@@ -145,7 +145,7 @@ def _constants(filter: Filter, literals: frozenset[int]) -> Iterator[tuple[str, 
     """The constants that are columns, and their names."""
     for place, leaf in enumerate(filter.predicates()):
         if place not in literals:
-            for number, constant in enumerate(operands_of(cast("Leaf", leaf))):
+            for number, constant in enumerate(operands_of(leaf)):
                 yield f"c{place}_{number}", constant
 
 

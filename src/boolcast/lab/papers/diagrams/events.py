@@ -99,7 +99,7 @@ def _equalities(filter: Filter) -> list[Comparison]:
 
 
 def _others(filter: Filter) -> list[Leaf]:
-    return [leaf for leaf in filter.predicates() if not _is_equality(leaf)]  # type: ignore[misc]
+    return [leaf for leaf in filter.predicates() if not _is_equality(leaf)]
 
 
 def _is_equality(leaf: object) -> bool:
