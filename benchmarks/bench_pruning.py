@@ -1,6 +1,6 @@
-"""Pruning: how long it takes, and how fast events are matched before and after.
+"""How long pruning takes, and how fast events are matched before and after.
 
-`make bench` measures; as tests they run once and small.
+`make bench` measures; as tests these run once, on little data.
 """
 
 from collections.abc import Callable

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.covering import set_a
+from benchmarks.covering import drawn
 from boolcast.algebra.value_sets import ALL_EVENTS
 from boolcast.filters.expressions import Filter
 from boolcast.lab.benchmarks.match.contenders import auction
@@ -34,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--subscriptions", type=int, default=20_000)
     size = parser.parse_args().subscriptions
-    measure("set A", set_a(size), ATTRIBUTES)
+    measure("set A", drawn("A", size), ATTRIBUTES)
     filters = list(auction("auction", size, 1).subscription_filters(0, size))
     measure("auction", filters, attribute_order(statistics_of(filters[:4_096])))
 

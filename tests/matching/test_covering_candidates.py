@@ -154,5 +154,8 @@ def test_few_patterns_on_one_attribute_are_looked_at(looks):
         assert index.covering(each) == index.covered(each) == []
         index.add(Stored(each, number))
     assert len(looks) < 10 * len(rows)
-    (general,) = index.covering(analyser.analyse(parse("title like '%a w77x b%'")))
+    narrow = analyser.analyse(parse("title like '%a w77x b%'"))
+    (general,) = index.covering(narrow)
     assert general.analysed is rows[77]
+    index.add(Stored(narrow, len(rows)))
+    assert [each.order for each in index.covered(rows[77])] == [77, len(rows)]

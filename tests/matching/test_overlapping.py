@@ -204,7 +204,7 @@ def test_many_occurrences_do_not_lose_a_candidate():
 
 
 def excludes(left: Leaf, right: Leaf) -> bool:
-    """P3-B2; patterns are taken by what order says of them."""
+    """P3-B2; patterns count by their place in the order of values."""
     one, other = meaning(left), meaning(right)
     return one.variable == other.variable and not ordered_sets.intersect(
         one.inside.cuts, other.inside.cuts
@@ -302,7 +302,7 @@ def test_no_overlap_is_missed_under_a_schema(left: Filter, right: Filter, intege
 
 
 class Changes(RuleBasedStateMachine):
-    """Filters come and go in any order; the index is always that of what is there."""
+    """Filters come and go in any order; the index always answers for those it holds."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -132,7 +132,7 @@ def test_the_rank_is_1_if_everything_is_excluded_and_nothing_ever_matched():
 
 
 def test_ranks_are_frozen_as_they_were_first_asked_for():
-    """P3-B8; a predicate that is asked for later sees the subscriptions of then."""
+    """P3-B8; a predicate first asked for later sees the subscriptions of that time."""
     index = index_of("x = 1")
     ranks = OverlapRanks(
         index, Selectivities(Statistics(events=9, predicates={"x = 1": 0, "y = 1": 0}))
@@ -172,11 +172,10 @@ def queue_of(*texts: str, subscriptions: OverlapIndex | None = None) -> Advertis
 def test_the_order_of_the_prunings():
     """P3-T8 goes on: what rules out nothing goes first."""
     queue = queue_of(A1)
-    forms = []
-    while queue.top() is not None:
-        (form,) = queue.prune(Operations(1)).changed.values()
-        forms.append(str(form))
-    assert forms == [
+    found: list[str] = []
+    while changed := queue.prune(Operations(1)).changed:
+        found += map(str, changed.values())
+    assert found == [
         f"{N6} or {N7}",
         f"{N6} or condition = 'used'",
         "price > 20 or condition = 'used'",
@@ -212,7 +211,7 @@ def test_an_unknown_advertisement():
 
 
 def test_newer_ranks_are_learnt():
-    """P3-E14: an entry that has become dearer goes back."""
+    """P3-E14: an entry that has become more expensive is queued again."""
     learnt = Selectivities(Statistics(events=9, predicates={"x = 1": 0, "y = 1": 0}))
     index = index_of("x = 1")
     queue = AdvertisementQueue(OverlapRanks(index, learnt), StillBest())
@@ -220,7 +219,7 @@ def test_newer_ranks_are_learnt():
     queue.add(AdvertisementId("b"), parse("x = 2 and z = 1"))
     index.remove("x = 1")
     index.add("y = 1", parse("y = 1 and z = 2"))
-    # By the old ranks a loses nothing either way, b its z; now the leaves of a rule something out.
+    # By the old ranks a loses nothing, b its z; by the new ones the leaves of a rule something out.
     queue.learn(OverlapRanks(index, learnt))
     assert list(queue.prune(Operations(1)).changed) == ["b"]
 
@@ -243,10 +242,9 @@ def test_a_pruned_advertisement_covers_the_original_and_overlaps_only_grow(
         queue.add(name, filter)
     found = {name: set(index.all(filter).names) for name, filter in originals.items()}
     standings = [queue.standing()]
-    while queue.top() is not None:
-        run = queue.prune(Operations(1))
+    while changed := queue.prune(Operations(1)).changed:
         standings.append(queue.standing())
-        for name, filter in run.changed.items():
+        for name, filter in changed.items():
             assert covers(filter, originals[name])
             now = set(index.all(filter).names)
             assert found[name] <= now
@@ -294,8 +292,8 @@ def test_with_subscription_pruning_overlaps_grow_by_both(auction: Auction):
         shares = []
         for step in (0, 150, 10_000):
             advertisements.prune(Operations(step))
-            forms = [advertisements.filter_of(name) for name in advertisements]
-            shares.append(share(index, forms))
+            pruned_ones = [advertisements.filter_of(name) for name in advertisements]
+            shares.append(share(index, pruned_ones))
         rows.append(shares)
     for line in (*rows, *map(list, zip(*rows, strict=True))):
         assert line == sorted(line)

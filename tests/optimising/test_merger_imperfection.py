@@ -46,7 +46,7 @@ def test_an_imperfect_merger():
 
 
 def test_an_advertisement_makes_a_merger_perfect():
-    """P2-T8: 29 of 81 values are false, and nobody has advertised any of them."""
+    """P2-T8: 29 of 81 values are false positives, and none is advertised."""
     constituents = ["price > 150", "price = 130", "price = 120"]
     found = imperfection("price >= 120", constituents)
     assert found.degree == pytest.approx(29 / 81)
@@ -55,7 +55,7 @@ def test_an_advertisement_makes_a_merger_perfect():
 
 
 def test_where_nothing_is_advertised_nothing_is_false():
-    """P2-B11: D' is 0 where the denominator is."""
+    """P2-B11: D' is 0 if its denominator is."""
     assert imperfection("price >= 120", ["price > 150"], []) == (0.0, 0.0)
     assert imperfection("price >= 120", ["price > 150"], ["price < 10"]) == (0.0, 0.0)
 
@@ -90,7 +90,7 @@ ADVERTISEMENTS = st.one_of(
 def test_imperfection_is_what_counting_says(
     merger: Filter, others: list[Filter], advertisements: list[Filter] | None
 ):
-    """Definitions 1 and 2, over all events there are."""
+    """Definitions 1 and 2, over all possible events."""
     counting = EVENTS
     audience: AllEvents | Advertised = AllEvents(UNIFORM)
     if advertisements is not None:
@@ -105,7 +105,7 @@ def test_imperfection_is_what_counting_says(
 
 
 def test_what_is_no_set_of_values_is_counted_at_most():
-    """A residual that only the constituent asks for, and one that only an advertisement does."""
+    """A residual predicate in the constituent only, and one in an advertisement only."""
     assert imperfection("price > 150", ["price > 150 and matches(t, 'x')"]).share == 50 / 201
     both = ["price > 160 and matches(t, 'x')"]
     assert imperfection("price > 150 and matches(t, 'x')", both).share == 10 / 201
@@ -123,11 +123,11 @@ def test_uniform_values_of_a_schema():
             "open": Attribute("string"),
         }
     )
-    chances = Uniform.of_schema(schema)
+    probabilities = Uniform.of_schema(schema)
 
     def of(text: str) -> float:
         leaf = read(text)
-        return chances.of_values(leaf.attribute, meaning(leaf).inside.cuts)
+        return probabilities.of_values(leaf.attribute, meaning(leaf).inside.cuts)
 
     assert of("whole < 4") == 0.3
     assert of("whole > 3.5") == 0.7
@@ -144,23 +144,23 @@ def test_uniform_values_of_a_schema():
 @pytest.mark.parametrize("integer", [True, False])
 def test_a_range_of_one_number(integer):
     only = Attribute("number", integer=integer, minimum=3, maximum=3)
-    chances = Uniform.of_schema(Schema({"x": only}))
+    probabilities = Uniform.of_schema(Schema({"x": only}))
     for text, share in {"x = 3": 1.0, "x < 3": 0.0, "x >= 3": 1.0, "x != 3": 0.0}.items():
-        assert chances.of_values("x", meaning(read(text)).inside.cuts) == share
+        assert probabilities.of_values("x", meaning(read(text)).inside.cuts) == share
 
 
 def test_whole_numbers_between_fractional_bounds():
     """From 0.5 to 4.5 these are 1, 2, 3 and 4."""
     between = Attribute("number", integer=True, minimum=0.5, maximum=4.5)
-    chances = Uniform.of_schema(Schema({"x": between}))
+    probabilities = Uniform.of_schema(Schema({"x": between}))
     for text, share in {"x < 2": 0.25, "x <= 4": 1.0, "x > 4": 0.0, "x >= 1.5": 0.75}.items():
-        assert chances.of_values("x", meaning(read(text)).inside.cuts) == share
+        assert probabilities.of_values("x", meaning(read(text)).inside.cuts) == share
 
 
 def measured(text: str, statistics: Statistics) -> float:
     leaf = read(text)
-    chances = Measured(Selectivities(statistics))
-    return chances.of_values(leaf.attribute, meaning(leaf).inside.cuts)
+    probabilities = Measured(Selectivities(statistics))
+    return probabilities.of_values(leaf.attribute, meaning(leaf).inside.cuts)
 
 
 def test_the_spread_of_values_is_known_best():
@@ -173,9 +173,9 @@ def test_the_spread_of_values_is_known_best():
     assert measured("price is not null", statistics) == 0.8
     assert measured("price is null", statistics) == 0.2
     assert measured("price < 100", statistics) == 0.6
-    chances = Measured(Selectivities(statistics))
+    probabilities = Measured(Selectivities(statistics))
     numbers = ordered.intersect(ordered.PRESENT, ((ordered.NUMBER,), (ordered.STRING,)))
-    assert chances.of_values("price", numbers) == 0.7, "infinities are in no bin"
+    assert probabilities.of_values("price", numbers) == 0.7, "infinities are in no bin"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_the_spread_of_values_is_known_best():
     [
         ("price < 5", 0.2),
         ("price = 7", 0.05),
-        # All but what is known to lie elsewhere.
+        # All except what is known to lie elsewhere.
         ("price is not null", 1.0),
         ("price = 6", 1.0 - 0.2 - 0.05 - 0.3),
         ("price <= 3", 0.2),

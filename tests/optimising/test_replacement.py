@@ -1,4 +1,4 @@
-"""Predicate replacement: which, by which, in which order; law 4."""
+"""Predicate replacement: which predicate, by which, in which order; law 4."""
 
 import pytest
 from hypothesis import assume, given
@@ -46,7 +46,7 @@ SHARE_RULES = {
 
 
 def test_the_nearest_covering_predicate_takes_the_place():
-    """P1-B11: the least degradation first, and what was put in place is replaced later itself."""
+    """P1-B11: the least degradation first; a replacement may itself be replaced later."""
     run = replaced(ENTRIES, SHARE_RULES)
     assert pairs(run) == [("price < 10", "price < 12"), ("price < 12", "price < 20")]
     assert {name: str(filter) for name, filter in run.changed.items()} == {
@@ -79,7 +79,7 @@ ALIKE = {"s": "z >= ''", "t": "z like '%'", "u": "ends_with(z, '')"}
     ("others", "floor"),
     [
         ({}, 1),
-        # What covers all of them is left alone, and what they cover goes with them.
+        # The one that covers all stays; those covered by the others go too.
         ({"v": "z is not null"}, 1),
         ({"v": "z is not null", "w": "z >= 'm'"}, 1),
         ({"v": "z is null"}, 2),
@@ -155,6 +155,6 @@ def test_an_entry_covers_its_original(originals, seen, data):
         assert verdict.holds
         for event in seen:
             assert filter.accepts(event) or not entries[name].accepts(event)
-    forms = [run.changed.get(name, prepared(filter)) for name, filter in entries.items()]
-    left = {leaf for form in forms for leaf in form.predicates()}
+    now = [run.changed.get(name, prepared(filter)) for name, filter in entries.items()]
+    left = {leaf for filter in now for leaf in filter.predicates()}
     assert not left & {each.replaced for each in run.replacements}

@@ -189,11 +189,6 @@ class PruningQueue(Generic[Name, M]):
             self._tally.add(entry.destination, original, average, +1)
             self._entries[name] = entry._replace(original_average=original, average=average)
 
-    def top(self) -> tuple[Name, float] | None:
-        """The first entry and its stored degradation; None if nothing can be pruned."""
-        self._clean()
-        return (self._heap[0].name, self._heap[0].degradation) if self._heap else None
-
     def standing(self, operations: int = 0) -> Standing:
         """The current standing; the caller counts the operations."""
         return self._tally.standing(operations, self._predicates)
