@@ -21,7 +21,7 @@ from boolcast.matching.relations.overlap_index import OverlapIndex
 from boolcast.matching.relations.violations import Sets, violating_sets
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.workloads import Auction
-from boolcast.workloads.parameters import PRESETS
+from boolcast.workloads.classes import PRESETS
 from tests.examples import examples
 from tests.strategies import filters
 
