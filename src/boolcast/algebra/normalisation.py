@@ -1,7 +1,7 @@
 """P5-B1: one writing for conjunctions that say the same of the order of their values.
 
-All that a conjunction says about one attribute is a set, and the set is written anew: as one
-equality or list, or as a lower bound, an upper bound and what is left out between them. String
+All that a conjunction says about one attribute is a set, and the set is written in one way: as
+one equality or list, or as a lower bound, an upper bound and the gaps between them. String
 patterns that are no prefix, and prefixes that are left out, stay as they are written, the
 former without those that the rest implies.
 """
@@ -93,7 +93,7 @@ def normalise_conjunction(
         needed = _needed(rewritten, schema, steps)
         exhausted = exhausted or needed is None
         kept += rewritten if needed is None else needed
-    kept.sort(key=_place)
+    kept.sort(key=_sort_key)
     return Normalised(conjunction(kept), exhausted)
 
 
@@ -111,7 +111,7 @@ def _world(node: Filter, schema: Schema | None) -> World:
 
 
 def _rewritten(variable: Variable, own: list[Leaf], world: World) -> Iterator[Leaf]:
-    """What the predicates on one attribute say together, written anew."""
+    """The predicates on one attribute, rewritten from the set that they describe together."""
     if variable.is_residual:
         yield from map(canonical_predicate, own)
         return
@@ -154,7 +154,7 @@ def _leaves_out(leaf: Leaf) -> bool:
 def _of_kind(name: str, cuts: OrderedSet, rank: int, is_whole: bool) -> Iterator[Leaf]:
     """A set of values of one kind: as values if it has few, else by its bounds and gaps.
 
-    Gaps between strings that have no last one are left to those who wrote them.
+    Gaps between strings without a last string stay as they were written.
     """
     spans = ordered.intervals(cuts)
     values = [_only_value(span, is_whole) for span in spans]
@@ -250,7 +250,7 @@ def _needed(own: list[Leaf], schema: Schema | None, budget: Budget) -> list[Leaf
     """The predicates on one attribute that the others and the schema do not imply.
 
     None past the budget. Bounds and gaps are needed as they were written, unless a schema or
-    a pattern makes one of them superfluous.
+    a pattern makes one of them redundant.
     """
     if schema is None and not any(meaning(leaf).inside.literals for leaf in own):
         return own
@@ -265,7 +265,7 @@ def _needed(own: list[Leaf], schema: Schema | None, budget: Budget) -> list[Leaf
     return needed
 
 
-def _place(leaf: Leaf) -> tuple[str, int, str]:
+def _sort_key(leaf: Leaf) -> tuple[str, int, str]:
     """Sorted by attribute, then operator, then value."""
     if isinstance(leaf, Comparison):
         rank = _OPERATOR_ORDER.index(leaf.operator)

@@ -236,7 +236,7 @@ def _split(state: State, clauses: list[Any]) -> Iterable[_Branch]:
     others = clauses[:chosen] + clauses[chosen + 1 :]
     tried: list[Formula] = []
     branches: list[_Branch] = []
-    # Residuals last: a solution without one has a witness that needs no luck.
+    # Residuals last: only a solution without one is sure to have a witness.
     for part in sorted(clauses[chosen].parts, key=_involves_residual):
         branches.append(_Branch(dict(state), [part, *tried], list(others)))
         if isinstance(part, Atom) and not part.values.literals:

@@ -252,7 +252,7 @@ class Auction:
         return self._subscriptions.table(start, count)
 
     def subscription_filters(self, start: int, count: int) -> Iterator[Filter]:
-        """The column `filter` of `subscriptions` as trees, made as they are asked for."""
+        """The column `filter` of `subscriptions` as trees, made lazily."""
         return self._subscriptions.filters(start, count)
 
     def subscription(self, row: int) -> Filter:
@@ -268,7 +268,7 @@ class Auction:
         return self._advertisements.table(start, count)
 
     def advertisement_filters(self, start: int, count: int) -> Iterator[Filter]:
-        """The column `filter` of `advertisements` as trees, made as they are asked for."""
+        """The column `filter` of `advertisements` as trees, made lazily."""
         return self._advertisements.filters(start, count)
 
     def advertisement(self, row: int) -> Filter:

@@ -202,7 +202,7 @@ def random_shape(
 
 
 def fractions_needed(predicates: int) -> int:
-    """How many fractions fill a shape of so many predicates."""
+    """The number of fractions that fill a shape with this number of predicates."""
     return predicates * _DRAWS_PER_LEAF
 
 
@@ -232,7 +232,7 @@ class _Gardener:
     def grow(
         self, leaves: int, share: float, used: frozenset[str], *, is_and: bool
     ) -> Inner | Template:
-        """A tree of so many leaves over attributes not yet used."""
+        """A tree with this number of leaves over attributes not yet used."""
         if leaves == 1:
             return self._leaf(share, used)
         # Large branches first: single leaves can make good what those miss.

@@ -1,7 +1,7 @@
 """Filters that no index is made for, on the events of the book auction.
 
-In equal shares: ORs one side of which is a range that many books fall into, pure negations,
-which nearly all books satisfy, and parts of titles, which say nothing of where to look.
+In equal shares: ORs with a range that many books fall into, pure negations that nearly all
+books satisfy, and parts of titles, which give an index nothing to look up.
 """
 
 from collections.abc import Iterator
