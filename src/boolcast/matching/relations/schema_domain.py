@@ -23,11 +23,11 @@ class Possible:
         """The values of events with which the predicate is true, patterns aside."""
         variable, inside, _ = meaning(predicate)
         if self._worlds[0] is ALL_EVENTS:
-            return variable, inside.cuts
+            return variable, inside.ordered
         cuts: OrderedSet = NOTHING
         for world in self._worlds:
-            domain = world.domain(variable).cuts
-            there = ordered.intersect(world.restrict(variable, inside).cuts, domain)
+            domain = world.domain(variable).ordered
+            there = ordered.intersect(world.restrict(variable, inside).ordered, domain)
             cuts = ordered.unite(cuts, there)
         return variable, cuts
 

@@ -72,7 +72,7 @@ def box_of(conjunction: Iterable[Leaf]) -> Box | None:
             others.append(leaf)
             continue
         known = ranges.get(leaf.attribute)
-        cuts = inside.cuts if known is None else ordered.intersect(known, inside.cuts)
+        cuts = inside.ordered if known is None else ordered.intersect(known, inside.ordered)
         if not cuts:
             return None
         ranges[leaf.attribute] = cuts

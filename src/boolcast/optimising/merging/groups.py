@@ -99,7 +99,7 @@ class Part(NamedTuple):
         """The predicate of one subscription; one that is no set of values accepts none for sure."""
         variable, inside, _ = meaning(predicate)
         is_set = not variable.is_residual and not inside.literals
-        return cls(predicate, (member,), inside.cuts if is_set else ordered.NOTHING)
+        return cls(predicate, (member,), inside.ordered if is_set else ordered.NOTHING)
 
 
 Cost = Callable[[OrderedSet], float]

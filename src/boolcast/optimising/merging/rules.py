@@ -82,7 +82,7 @@ class Knowledge:
             variable = Variable(attribute)
             known = self._known[attribute] = Known(
                 tuple(
-                    (world.domain(variable).cuts, variable in world.whole)
+                    (world.domain(variable).ordered, variable in world.whole)
                     for world in worlds(self._schema)
                 )
             )
@@ -117,7 +117,7 @@ def joined(left: Leaf, right: Leaf, known: Known = ANY_VALUE) -> Joined | None:
 
 def cuts_of(predicate: Leaf) -> OrderedSet:
     """The values that a predicate accepts, as cuts."""
-    return meaning(predicate).inside.cuts
+    return meaning(predicate).inside.ordered
 
 
 def _is_simple(leaf: Leaf) -> bool:
