@@ -35,8 +35,7 @@ from boolcast.model.identifiers import BrokerId
 from boolcast.routing.tables.entries import Entry
 from boolcast.routing.tables.overlaps import ByIndexAndProof, OverlapCounts
 from boolcast.workloads import Auction
-from boolcast.workloads.classes import SUBSCRIPTION_CLASSES
-from boolcast.workloads.parameters import PRESETS
+from boolcast.workloads.classes import PRESETS, SUBSCRIPTION_CLASSES
 
 Ask = Callable[[Filter], object]
 

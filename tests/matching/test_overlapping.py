@@ -21,7 +21,7 @@ from boolcast.matching.relations.overlap_index import OverlapIndex
 from boolcast.matching.relations.violations import ViolatingSets, violating_sets
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.workloads import Auction
-from boolcast.workloads.parameters import PRESETS
+from boolcast.workloads.classes import PRESETS
 from tests.examples import examples
 from tests.strategies import filters
 
@@ -207,7 +207,7 @@ def excludes(left: Leaf, right: Leaf) -> bool:
     """P3-B2; patterns count by their place in the order of values."""
     one, other = meaning(left), meaning(right)
     return one.variable == other.variable and not ordered_sets.intersect(
-        one.inside.cuts, other.inside.cuts
+        one.inside.ordered, other.inside.ordered
     )
 
 
@@ -222,7 +222,7 @@ def ways(node: Filter, others: list[Leaf]) -> list[set[Leaf]]:
             return [set().union(*each) for each in product(*(ways(c, others) for c in children))]
         case _:
             assert isinstance(node, Leaf)
-            if not meaning(node).inside.cuts:
+            if not meaning(node).inside.ordered:
                 return []
             return [{other for other in others if excludes(node, other)}]
 
@@ -238,7 +238,7 @@ def holds_without(node: Filter, violated: set[Leaf]) -> bool:
             return any(holds_without(child, violated) for child in children)
         case _:
             assert isinstance(node, Leaf)
-            return node not in violated and bool(meaning(node).inside.cuts)
+            return node not in violated and bool(meaning(node).inside.ordered)
 
 
 def twin(registered: Filter, asked: Filter) -> bool:

@@ -30,7 +30,7 @@ from boolcast.optimising.pruning.trees import Tree, prepared, pruned, prunings
 from boolcast.optimising.statistics.estimates import Estimate
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.workloads import Auction
-from boolcast.workloads.parameters import AuctionParameters
+from boolcast.workloads.classes import AuctionParameters
 from tests.examples import examples
 from tests.optimising.histories import read
 from tests.strategies import filters

@@ -127,7 +127,7 @@ def test_uniform_values_of_a_schema():
 
     def of(text: str) -> float:
         leaf = read(text)
-        return probabilities.of_values(leaf.attribute, meaning(leaf).inside.cuts)
+        return probabilities.of_values(leaf.attribute, meaning(leaf).inside.ordered)
 
     assert of("whole < 4") == 0.3
     assert of("whole > 3.5") == 0.7
@@ -146,7 +146,7 @@ def test_a_range_of_one_number(integer):
     only = Attribute("number", integer=integer, minimum=3, maximum=3)
     probabilities = Uniform.of_schema(Schema({"x": only}))
     for text, share in {"x = 3": 1.0, "x < 3": 0.0, "x >= 3": 1.0, "x != 3": 0.0}.items():
-        assert probabilities.of_values("x", meaning(read(text)).inside.cuts) == share
+        assert probabilities.of_values("x", meaning(read(text)).inside.ordered) == share
 
 
 def test_whole_numbers_between_fractional_bounds():
@@ -154,13 +154,13 @@ def test_whole_numbers_between_fractional_bounds():
     between = Attribute("number", integer=True, minimum=0.5, maximum=4.5)
     probabilities = Uniform.of_schema(Schema({"x": between}))
     for text, share in {"x < 2": 0.25, "x <= 4": 1.0, "x > 4": 0.0, "x >= 1.5": 0.75}.items():
-        assert probabilities.of_values("x", meaning(read(text)).inside.cuts) == share
+        assert probabilities.of_values("x", meaning(read(text)).inside.ordered) == share
 
 
 def measured(text: str, statistics: Statistics) -> float:
     leaf = read(text)
     probabilities = Measured(Selectivities(statistics))
-    return probabilities.of_values(leaf.attribute, meaning(leaf).inside.cuts)
+    return probabilities.of_values(leaf.attribute, meaning(leaf).inside.ordered)
 
 
 def test_the_spread_of_values_is_known_best():
@@ -200,4 +200,4 @@ def test_what_was_not_counted_is_known_at_most(text, share):
 
 
 def test_listed_values():
-    assert Listed(("a", "b")).share(meaning(read("x > 'a'")).inside.cuts) == 0.5
+    assert Listed(("a", "b")).share(meaning(read("x > 'a'")).inside.ordered) == 0.5

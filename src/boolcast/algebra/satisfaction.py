@@ -124,7 +124,7 @@ def either(parts: list[Formula]) -> Formula:
                 atoms[member.variable] = (
                     member.values
                     if known is None
-                    else ValueSet(ordered.unite(known.cuts, member.values.cuts))
+                    else ValueSet(ordered.unite(known.ordered, member.values.ordered))
                 )
             else:
                 flat.append(member)
@@ -195,11 +195,11 @@ def _propagate(branch: _Branch, world: World, budget: Budget) -> list[Any] | Non
 def _narrow(
     state: State, variable: Variable, values: ValueSet, world: World, budget: Budget
 ) -> ValueSet | None:
-    """The variable's set cut down to `values`; None if that leaves nothing."""
+    """The variable's set narrowed to `values`; None if that leaves nothing."""
     known = state.get(variable)
     if known is None:
         known = world.domain(variable)
-    budget.spend(1 + (len(known.cuts) + len(values.cuts)) // 8)
+    budget.spend(1 + (len(known.ordered) + len(values.ordered)) // 8)
     narrowed = intersect(known, values)
     if narrowed == known:
         return known
@@ -236,11 +236,11 @@ def _split(state: State, clauses: list[Any]) -> Iterable[_Branch]:
     others = clauses[:chosen] + clauses[chosen + 1 :]
     tried: list[Formula] = []
     branches: list[_Branch] = []
-    # Residuals last: a solution without one has a witness that needs no luck.
+    # Residuals last: only a solution without one is sure to have a witness.
     for part in sorted(clauses[chosen].parts, key=_involves_residual):
         branches.append(_Branch(dict(state), [part, *tried], list(others)))
         if isinstance(part, Atom) and not part.values.literals:
-            outside = ValueSet(ordered.complement(part.values.cuts))
+            outside = ValueSet(ordered.complement(part.values.ordered))
             tried.append(Atom(part.variable, outside))
     return reversed(branches)
 
@@ -259,7 +259,7 @@ def _vagueness(clause: Any) -> tuple[int, int]:
 def _asks_for_a_value(part: Formula) -> bool:
     match part:
         case Atom(_, values):
-            return values.cuts[:1] != ordered.EVERYTHING
+            return values.ordered[:1] != ordered.EVERYTHING
         case All(parts):
             return any(map(_asks_for_a_value, parts))
         case Any(parts):
@@ -321,7 +321,7 @@ def _intersected(state: State, variable: Variable, values: ValueSet, budget: Bud
     known = state.get(variable)
     if known is None:
         known = ALL_EVENTS.domain(variable)
-    budget.spend(1 + (len(known.cuts) + len(values.cuts)) // 8)
+    budget.spend(1 + (len(known.ordered) + len(values.ordered)) // 8)
     return intersect(known, values)
 
 

@@ -1,6 +1,6 @@
 """What is odd about a filter: parts that are never true, always true, or do not matter.
 
-`simplify` gives an equivalent filter from which no leaf can be removed; `lint` tells a person.
+`simplify` gives an equivalent filter from which no leaf can be removed; `lint` lists findings.
 
 Removing a child of an AND can only make a filter accept more, removing a child of an OR only
 less; so one search for an event in the difference tells whether a removal is free. Whole
@@ -52,7 +52,7 @@ class Simplified(RewrittenFilter, frozen=True):
 def simplify(
     filter: FilterLike, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET
 ) -> Simplified:
-    """Remove what is redundant; the result accepts exactly the same events (of the schema).
+    """Remove redundant parts; the result accepts exactly the same events (of the schema).
 
     Residual predicates are free variables here: one is removed only where it cannot matter
     whatever it says.
@@ -126,7 +126,7 @@ Code = Literal["contradiction", "tautology", "redundant", "always-missing"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that a person should look at: `text` is the part of the filter meant."""
+    """One thing that a person should look at; `text` is the part of the filter concerned."""
 
     code: Code
     text: str
@@ -143,7 +143,7 @@ class Lint(msgspec.Struct, frozen=True):
 def lint(
     filter: FilterLike, *, schema: Schema | None = None, budget: int = SIMPLIFY_BUDGET
 ) -> Lint:
-    """Look for what the author of the filter hardly meant.
+    """Find what the author of the filter probably did not intend.
 
     >>> [finding.message for finding in lint("price < 25 and price < 30").findings]
     ['`price < 30` makes no difference and can be left out']
@@ -179,13 +179,13 @@ class _Linter(Prover):
             for child in node.children:
                 self._constant_parts(child)
         elif isinstance(node, Not):
-            # The parts of what is negated, each in the form in which it is evaluated.
+            # The parts of the negated filter, each as it is evaluated.
             pushed = to_nnf(node)
             if isinstance(pushed, And | Or):
                 self._constant_parts(pushed)
 
     def _core(self, node: Filter) -> Filter:
-        """A smallest part of a contradiction that is one by itself."""
+        """A smallest part that is a contradiction without the rest."""
         if not isinstance(node, And):
             return node
         children = list(node.children)

@@ -40,9 +40,9 @@ from boolcast.model.values import NOT_A_NUMBER, EventValue, Kind, Timestamp, Val
 
 
 class ValueSet(NamedTuple):
-    """The values that `cuts` admit and, of the strings among them, those that fit all literals."""
+    """The values that `ordered` admits; of the strings among them, those that fit all literals."""
 
-    cuts: OrderedSet
+    ordered: OrderedSet
     literals: frozenset[Literal] = frozenset()
 
 
@@ -75,15 +75,15 @@ class Meaning(NamedTuple):
 
 def intersect(left: ValueSet, right: ValueSet) -> ValueSet:
     """The values in both sets."""
-    cuts = ordered.intersect(left.cuts, right.cuts)
+    admitted = ordered.intersect(left.ordered, right.ordered)
     if not left.literals and not right.literals:
-        return ValueSet(cuts)
+        return ValueSet(admitted)
     literals = left.literals | right.literals
     if any(Literal(row, not holds) in literals for row, holds in literals):
-        return ValueSet(ordered.intersect(cuts, ordered.complement(ordered.STRINGS)))
-    if not ordered.intersect(cuts, ordered.STRINGS):
-        return ValueSet(cuts)
-    return ValueSet(cuts, literals)
+        return ValueSet(ordered.intersect(admitted, ordered.complement(ordered.STRINGS)))
+    if not ordered.intersect(admitted, ordered.STRINGS):
+        return ValueSet(admitted)
+    return ValueSet(admitted, literals)
 
 
 @lru_cache(maxsize=65_536)
@@ -93,13 +93,13 @@ def meaning(predicate: Leaf) -> Meaning:
         case Matches() | AttributeComparison():
             return _residual_meaning(predicate)
         case Comparison(attribute, operator, value):
-            return _of_cuts(attribute, comparison_cuts(operator, value))
+            return _of_ordered(attribute, comparison_set(operator, value))
         case Between(attribute, low, high, negated):
-            return _of_cuts(attribute, between_cuts(low, high, negated=negated))
+            return _of_ordered(attribute, between_set(low, high, negated=negated))
         case In(attribute, values, negated):
-            return _of_cuts(attribute, list_cuts(values, negated=negated))
+            return _of_ordered(attribute, list_set(values, negated=negated))
         case IsNull(attribute, negated):
-            return _of_cuts(attribute, ordered.PRESENT if negated else ONLY_MISSING.cuts)
+            return _of_ordered(attribute, ordered.PRESENT if negated else ONLY_MISSING.ordered)
         case Like(attribute, pattern, escape, negated):
             compiled = LikePattern.parse(pattern, escape)
             return _pattern_meaning(attribute, Row(compiled.elements, compiled.stays), negated)
@@ -111,23 +111,23 @@ def meaning(predicate: Leaf) -> Meaning:
             assert_never(predicate)
 
 
-def _of_cuts(attribute: str, inside: OrderedSet) -> Meaning:
+def _of_ordered(attribute: str, inside: OrderedSet) -> Meaning:
     return Meaning(Variable(attribute), ValueSet(inside), ValueSet(ordered.complement(inside)))
 
 
-def _kind_cuts(value: Value) -> OrderedSet:
+def _kind_set(value: Value) -> OrderedSet:
     rank = ordered.RANKS[kind_of(value)]
     return ((rank,), (rank + 1,))
 
 
 def _within_kind(inside: OrderedSet, value: Value) -> OrderedSet:
     """The values of the same kind that are not in the set; NaN is none of them."""
-    return ordered.intersect(_kind_cuts(value), ordered.complement(inside))
+    return ordered.intersect(_kind_set(value), ordered.complement(inside))
 
 
-def comparison_cuts(operator: Operator, value: Value) -> OrderedSet:
+def comparison_set(operator: Operator, value: Value) -> OrderedSet:
     """The values that a comparison accepts."""
-    begin, end = _kind_cuts(value)
+    begin, end = _kind_set(value)
     spans: OrderedSet
     below, above = ordered.before(value), ordered.after(value)
     match operator:
@@ -148,13 +148,13 @@ def comparison_cuts(operator: Operator, value: Value) -> OrderedSet:
     return _without_empty(spans)
 
 
-def between_cuts(low: Value, high: Value, *, negated: bool) -> OrderedSet:
+def between_set(low: Value, high: Value, *, negated: bool) -> OrderedSet:
     """The values from one to another, both included, or all others of their kind."""
-    inside = ordered.intersect(comparison_cuts(">=", low), comparison_cuts("<=", high))
+    inside = ordered.intersect(comparison_set(">=", low), comparison_set("<=", high))
     return _within_kind(inside, low) if negated else inside
 
 
-def list_cuts(values: Sequence[Value], *, negated: bool) -> OrderedSet:
+def list_set(values: Sequence[Value], *, negated: bool) -> OrderedSet:
     """The values in a list, or all others of their kind."""
     spans: list[ordered.Boundary] = []
     for value in sorted(set(values)):
@@ -164,21 +164,21 @@ def list_cuts(values: Sequence[Value], *, negated: bool) -> OrderedSet:
 
 
 def _without_empty(spans: Sequence[ordered.Boundary]) -> OrderedSet:
-    """The row without pairs of equal cuts: empty intervals, and intervals that touch."""
+    """The row without pairs of equal boundaries: empty intervals, and intervals that touch."""
     kept: list[ordered.Boundary] = []
-    for cut in spans:
-        if kept and kept[-1] == cut:
+    for boundary in spans:
+        if kept and kept[-1] == boundary:
             kept.pop()
         else:
-            kept.append(cut)
+            kept.append(boundary)
     return tuple(kept)
 
 
 def _pattern_meaning(attribute: str, row: Row, negated: bool) -> Meaning:
-    exact = _exact_cuts(row)
+    exact = _exact_set(row)
     if exact is not None:
         inside = ordered.intersect(ordered.STRINGS, ordered.complement(exact)) if negated else exact
-        return _of_cuts(attribute, inside)
+        return _of_ordered(attribute, inside)
     fits = Literal(row, holds=not negated)
     misses = Literal(row, holds=negated)
     return Meaning(
@@ -188,14 +188,14 @@ def _pattern_meaning(attribute: str, row: Row, negated: bool) -> Meaning:
     )
 
 
-def _exact_cuts(row: Row) -> OrderedSet | None:
-    """The cuts of a pattern that is a plain string or a prefix, else None."""
+def _exact_set(row: Row) -> OrderedSet | None:
+    """The set of a pattern that is a plain string or a prefix, else None."""
     elements, stays = row
     if ANY in elements:
         return None
     text = "".join(element for element in elements if element is not ANY)
     if stays == 0:
-        return comparison_cuts("=", text)
+        return comparison_set("=", text)
     if stays == 1 << len(elements):
         return (ordered.before(text), ordered.after_prefix(text))
     return None
@@ -232,7 +232,7 @@ class World(NamedTuple):
         """The set as this world sees it: whole numbers only where the schema says integer."""
         if variable not in self.whole:
             return values
-        return ValueSet(ordered.whole_numbers_only(values.cuts), values.literals)
+        return ValueSet(ordered.whole_numbers_only(values.ordered), values.literals)
 
 
 ALL_EVENTS = World({}, EVERY_VALUE, frozenset())
@@ -268,41 +268,43 @@ def _domain(name: str, known: Attribute) -> ValueSet:
         domain = intersect(domain, meaning(Comparison(name, "<=", known.maximum)).inside)
     if known.values is not None:
         domain = intersect(domain, meaning(In(name, known.values)).inside)
-    cuts = ordered.whole_numbers_only(domain.cuts) if known.integer else domain.cuts
+    admitted = ordered.whole_numbers_only(domain.ordered) if known.integer else domain.ordered
     if kind is Kind.NUMBER and unbounded and not known.integer:
-        cuts = ordered.unite(cuts, ((ordered.OPAQUE,), (ordered.BOOLEAN,)))
+        admitted = ordered.unite(admitted, ((ordered.OPAQUE,), (ordered.BOOLEAN,)))
     if not known.required:
-        cuts = ordered.unite(cuts, ONLY_MISSING.cuts)
-    return ValueSet(cuts)
+        admitted = ordered.unite(admitted, ONLY_MISSING.ordered)
+    return ValueSet(admitted)
 
 
 def is_empty(values: ValueSet, budget: Budget) -> bool:
     """True if no value is in the set."""
-    if not values.literals or _has_other_than_strings(values.cuts):
-        return not values.cuts
+    if not values.literals or _has_other_than_strings(values.ordered):
+        return not values.ordered
     return _string_member(values, budget) is None
 
 
-def _has_other_than_strings(cuts: OrderedSet) -> bool:
-    return bool(cuts) and (
-        cuts[0] < (ordered.STRING,) or len(cuts) % 2 == 1 or cuts[-1] > (ordered.STRING + 1,)
+def _has_other_than_strings(admitted: OrderedSet) -> bool:
+    return bool(admitted) and (
+        admitted[0] < (ordered.STRING,)
+        or len(admitted) % 2 == 1
+        or admitted[-1] > (ordered.STRING + 1,)
     )
 
 
 def choose(values: ValueSet, budget: Budget) -> EventValue | None:
     """A value of a set that is not empty; None stands for missing.
 
-    Kinds that a cut mentions come first, because they are what the filters speak of; then
+    Kinds that a boundary mentions come first, because they are what the filters speak of; then
     missing, which a reader need not look at; then whatever there is.
     """
-    mentioned = {cut[0] for cut in values.cuts if len(cut) > 1}
+    mentioned = {boundary[0] for boundary in values.ordered if len(boundary) > 1}
     if values.literals:
         mentioned.add(ordered.STRING)
     for rank in sorted(mentioned):
         chosen = _member_of_kind(values, rank, budget)
         if chosen is not None:
             return chosen
-    if values.cuts[0] == (ordered.MISSING,):
+    if values.ordered[0] == (ordered.MISSING,):
         return None
     for rank in (
         ordered.NUMBER,
@@ -318,7 +320,7 @@ def choose(values: ValueSet, budget: Budget) -> EventValue | None:
 
 
 def _member_of_kind(values: ValueSet, rank: int, budget: Budget) -> EventValue | None:
-    within = ordered.intersect(values.cuts, ((rank,), (rank + 1,)))
+    within = ordered.intersect(values.ordered, ((rank,), (rank + 1,)))
     if not within:
         return None
     if rank == ordered.STRING:
@@ -384,7 +386,7 @@ def _string_member(values: ValueSet, budget: Budget) -> str | None:
     """A string of the set, or None if there is none."""
     spans = [
         bounds
-        for begin, end in ordered.intervals(values.cuts)
+        for begin, end in ordered.intervals(values.ordered)
         if (bounds := _bounds_of(begin, end)) is not None
     ]
     if not values.literals:

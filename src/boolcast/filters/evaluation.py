@@ -141,7 +141,7 @@ Outcome = Literal["true", "false", "unknown"]
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """One node of a filter on one event; the root stands for the filter.
+    """One node of a filter on one event; the root is the whole filter.
 
     `text` is the node as written, `outcome` what it came to: a predicate is `unknown` where
     an attribute is missing or of another kind, which then `note` says, and an AND, OR or NOT
@@ -173,13 +173,13 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
         return [leaf for child in self.children for leaf in child.deciding()]
 
     def __str__(self) -> str:
-        """A tree of one line for each node; what is not printable stands in it as an escape."""
+        """A tree with one line for each node; unprintable characters are escaped."""
         head = "accepted" if self.accepted else "refused"
         return "\n".join([head, *_lines(self, "", "")])
 
 
 def explain(filter: FilterLike, event: object) -> Explanation:
-    """Tell which predicates of the filter decided about the event, with the actual values.
+    """Say which predicates of the filter decided about the event, with the actual values.
 
     >>> print(explain("price < 25 and ending < 24", {"price": 21.0}))
     refused
@@ -218,7 +218,7 @@ def _similar_names(asked: frozenset[str], event: Event) -> dict[str, str]:
 def _explain(
     node: Filter, event: Event, similar: dict[str, str], *, wanted: bool, decides: bool
 ) -> Explanation:
-    """Explain a node of which `wanted` is asked: under an odd number of NOTs, its negation."""
+    """Explain a node; not `wanted` means its negation, under an odd number of NOTs."""
     is_met = evaluate(node, event, wanted)
     match node:
         case And(children) | Or(children):
@@ -274,7 +274,7 @@ def _outcome(node: Filter, event: Event) -> Outcome:
 def _note(
     values: dict[str, EventValue | None], suggestions: dict[str, str], outcome: Outcome
 ) -> str:
-    """What the attributes are, and of which kind where nothing but that made it unknown."""
+    """The values of the attributes, with their kind if that alone made the outcome unknown."""
     by_kind = outcome == "unknown" and None not in values.values()
     return "; ".join(
         f"{name_text(name)} is {_shown(value, by_kind=by_kind)}"

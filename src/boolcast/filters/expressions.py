@@ -1,7 +1,7 @@
 """The filter as a tree: AND, OR and NOT over predicates, frozen and comparable.
 
 The types are msgspec Structs in one tagged union, so the tree is at the same time its own
-JSON form (see `filters.encoding`). AND within AND and OR within OR are flattened as they are
+JSON (see `filters.encoding`). AND within AND and OR within OR are flattened as they are
 built; nothing else is changed, so that a filter prints as it was written.
 
 `negated` on a predicate is its complement (`not in`, `is not null`), which is a predicate of
@@ -322,7 +322,7 @@ Filter = And | Or | Not | Constant | Leaf
 
 
 class RewrittenFilter(msgspec.Struct, frozen=True):
-    """The result of rewriting a filter; wherever a filter is asked for, it may be given too."""
+    """The result of rewriting a filter; accepted wherever a filter is."""
 
     filter: Filter
 

@@ -127,14 +127,14 @@ def _type_without_views(kind: pa.DataType) -> pa.DataType:
 
 
 def _type_of_values(kind: pa.DataType) -> pa.DataType:
-    """What is encoded, as a dictionary or by runs; of other types themselves."""
+    """The type of the values, behind a dictionary or run-end encoding."""
     while pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         kind = kind.value_type
     return kind
 
 
 def is_string(kind: pa.DataType) -> bool:
-    """True of types of strings, encoded ones included."""
+    """True for types of strings, encoded ones included."""
     types, kind = pa.types, _type_of_values(kind)
     return bool(
         types.is_string(kind)
@@ -145,7 +145,7 @@ def is_string(kind: pa.DataType) -> bool:
 
 
 def is_binary(kind: pa.DataType) -> bool:
-    """True of types of bytes, encoded ones included."""
+    """True for types of bytes, encoded ones included."""
     types, kind = pa.types, _type_of_values(kind)
     return bool(
         types.is_binary(kind)

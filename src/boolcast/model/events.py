@@ -101,7 +101,7 @@ class Event(dict[str, EventValue]):
 
 
 def _is_plain(name: object, value: object) -> bool:
-    """True for a member that stays as it is: what most events consist of, told in one look."""
+    """True for a member that needs no conversion; most events consist of these."""
     kind = type(value)
     if kind is str:
         is_plain = value.isascii()  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ Five kinds: boolean, number (64-bit integer or float64), string, timestamp (UTC,
 microseconds), and *opaque* for whatever is present but of no known kind (an array, NaN):
 it satisfies `is not null` and nothing else. Values compare within their kind only.
 
-Python's own comparisons already do what is wanted inside a kind: integers and floats
+Within a kind, Python's own comparisons are right: integers and floats
 compare exactly, -0.0 equals 0, strings order by code point. Across kinds they do not
 (`True == 1`), so compare kinds first.
 
@@ -113,7 +113,7 @@ def _offset(zone: str | None) -> timedelta:
 
 
 class Opaque(msgspec.Struct, frozen=True):
-    """A value of no known kind: present, and nothing more can be said of it."""
+    """A value of no known kind: present, but it compares with nothing."""
 
     description: str
 
@@ -124,10 +124,10 @@ class Opaque(msgspec.Struct, frozen=True):
 NOT_A_NUMBER: Final = Opaque("NaN")
 
 Value = bool | int | float | str | Timestamp
-"""What a filter can be written with."""
+"""The values that a filter can hold."""
 
 EventValue = Value | Opaque
-"""What an event can carry."""
+"""The values that an event can carry."""
 
 _KINDS: Final[dict[type, Kind]] = {
     bool: Kind.BOOLEAN,
@@ -160,7 +160,7 @@ def is_well_formed(text: str) -> bool:
 
 
 def written(value: Value) -> Value:
-    """A value in the one form in which filters and schemas hold it.
+    """The value as filters and schemas hold it.
 
     Integers past 64 bits become the nearest float64. Raises ValueError for what cannot be
     written: numbers that are not finite, lone surrogates, timestamps without a text.
@@ -191,7 +191,7 @@ def _nearest_float(value: int) -> float:
 
 
 class Conversion(msgspec.Struct, frozen=True):
-    """One row of the table: what comes in, and what an event then carries."""
+    """One row of the table: the type that comes in, and what an event then carries."""
 
     source: str
     type: str
@@ -307,9 +307,9 @@ SIMPLE_TYPES: Final = frozenset(_BY_TYPE)
 
 
 def _value_of_subclass(value: object) -> EventValue | None:
-    """Convert what is not of an exact known type: subclasses, numpy and pandas scalars.
+    """Convert a value of another type: a subclass of a known one, a numpy or pandas scalar.
 
-    numpy and pandas are told by their module, so that they are never imported for this.
+    numpy and pandas are recognised by their module, so they are never imported for this.
     """
     if type(value).__name__ in ("NaTType", "NAType"):
         return None

@@ -217,7 +217,7 @@ class PredicateIndexes:
             if isinstance(leaf, Residual) or meaning(leaf).inside.literals:
                 tested.append((number, leaf))
             else:
-                sets.setdefault(leaf.attribute, {})[number] = meaning(leaf).inside.cuts
+                sets.setdefault(leaf.attribute, {})[number] = meaning(leaf).inside.ordered
         self._tests = PredicateTests(tested)
         self._spaces = {
             name: (place, space_of(rows)) for place, (name, rows) in enumerate(sets.items())

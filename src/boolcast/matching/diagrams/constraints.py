@@ -59,7 +59,7 @@ def misses(values: ValueSet, others: ValueSet) -> bool:
     Sound, not complete: where only one of them has a pattern, it is taken for all strings.
     """
     both = intersect(values, others)
-    if not both.cuts:
+    if not both.ordered:
         return True
     if not values.literals or not others.literals:
         return False
@@ -125,14 +125,14 @@ def _siblings(node: Filter, wanted: bool, is_and: bool) -> Iterator[tuple[Filter
 def _both(one: Constraint, other: Constraint, is_and: bool, world: World) -> Constraint:
     """The AND or OR of two constraints on one attribute that order decides."""
     join = ordered.intersect if is_and else ordered.unite
-    cuts = join(one.inside.cuts, other.inside.cuts)
-    outside = ordered.intersect(world.domain(one.variable).cuts, ordered.complement(cuts))
+    cuts = join(one.inside.ordered, other.inside.ordered)
+    outside = ordered.intersect(world.domain(one.variable).ordered, ordered.complement(cuts))
     return Constraint(one.variable, ValueSet(cuts), ValueSet(outside), one.attribute)
 
 
 def _settled(constraint: Constraint, world: World) -> Constraint | bool:
     """The constraint, unless every event satisfies it, or none."""
-    if constraint.inside.cuts == NOTHING:
+    if constraint.inside.ordered == NOTHING:
         return False
     if constraint.inside == world.domain(constraint.variable):
         return True

@@ -190,8 +190,8 @@ class _Sets:
         self._answers.clear()
         entry = self._entries[number] = len(self._variables)
         self._variables.append(number)
-        self._insides.add(constraint.inside.cuts, entry)
-        self._outsides.add(constraint.outside.cuts, entry)
+        self._insides.add(constraint.inside.ordered, entry)
+        self._outsides.add(constraint.outside.ordered, entry)
 
     def remove(self, number: int) -> None:
         self._answers.clear()
@@ -201,11 +201,11 @@ class _Sets:
 
     def around(self, values: ValueSet) -> Numbers:
         """The sets that hold all of some values."""
-        return self._missing(self._outsides, values.cuts)
+        return self._missing(self._outsides, values.ordered)
 
     def within(self, others: ValueSet) -> Numbers:
         """The sets that hold none of some values."""
-        return self._missing(self._insides, others.cuts)
+        return self._missing(self._insides, others.ordered)
 
     def _missing(self, sets: Disjointness, cuts: OrderedSet) -> Numbers:
         found = self._answers.get((sets, cuts))

@@ -72,7 +72,7 @@ class DiagramIndex:
         ]
         for number, each in variables.items():
             if each.leaf is None:
-                sets.setdefault(each.attribute, {})[number] = each.inside.cuts
+                sets.setdefault(each.attribute, {})[number] = each.inside.ordered
         self._tests_of_events = PredicateTests(tested)
         self._spaces = Spaces({name: space_of(rows) for name, rows in sets.items()})
         ranks = _Ranks(self._spaces, sets, len(variables.uses()), selectivity)

@@ -197,7 +197,7 @@ def _union_share(union: RangeUnion) -> float:
 def _ranges_of_leaf(leaf: Leaf) -> Ranges | None:
     variable, inside, _ = meaning(leaf)
     if not variable.is_residual:
-        return {variable.name: inside.cuts} if inside.cuts else None
+        return {variable.name: inside.ordered} if inside.ordered else None
     if isinstance(leaf, AttributeComparison):
         return {leaf.attribute: ordered.PRESENT, leaf.other: ordered.PRESENT}
     assert isinstance(leaf, Matches)

@@ -24,11 +24,11 @@ class SchemaDomain:
         """The values that can satisfy the predicate, patterns aside."""
         variable, inside, _ = meaning(predicate)
         if self._worlds[0] is ALL_EVENTS:
-            return variable, inside.cuts
+            return variable, inside.ordered
         values: OrderedSet = NOTHING
         for world in self._worlds:
-            domain = world.domain(variable).cuts
-            here = ordered.intersect(world.restrict(variable, inside).cuts, domain)
+            domain = world.domain(variable).ordered
+            here = ordered.intersect(world.restrict(variable, inside).ordered, domain)
             values = ordered.unite(values, here)
         return variable, values
 

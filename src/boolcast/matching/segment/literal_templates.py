@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, cast
 from msgspec.structs import replace
 
 from boolcast.algebra.ordered_sets import OrderedSet
-from boolcast.algebra.value_sets import between_cuts, comparison_cuts, list_cuts
+from boolcast.algebra.value_sets import between_set, comparison_set, list_set
 from boolcast.errors import FilterError
 from boolcast.filters.canonical import to_nnf
 from boolcast.filters.expressions import (
@@ -138,13 +138,13 @@ class _Table(dict[Key, int]):
         value = self._constants.value
         match self._leaf:
             case Comparison(attribute, operator, like) if literals:
-                cuts = comparison_cuts(operator, value(literals[0], like))
+                cuts = comparison_set(operator, value(literals[0], like))
             case Between(attribute, like, _, negated) if literals:
                 low, high = value(literals[0], like), value(literals[1], like)
-                cuts = between_cuts(low, high, negated=negated)
+                cuts = between_set(low, high, negated=negated)
             case In(attribute, values, negated) if literals:
                 like = values[0]
-                cuts = list_cuts([value(each, like) for each in literals], negated=negated)
+                cuts = list_set([value(each, like) for each in literals], negated=negated)
             case leaf:
                 return test_of(_with_texts(leaf, literals))
         return Test(attribute, "intervals", len(cuts)), cuts

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple, cast
 
 from boolcast.algebra.ordered_sets import BOOLEAN, MISSING, STRINGS, OrderedSet
 from boolcast.algebra.strings import Row
-from boolcast.algebra.value_sets import comparison_cuts, meaning
+from boolcast.algebra.value_sets import comparison_set, meaning
 from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import (
     And,
@@ -142,8 +142,8 @@ def test_of(leaf: Leaf) -> tuple[Test, OrderedSet]:
         return Test(leaf.attribute, "residual", len(cuts)), cuts
     variable, inside, _ = meaning(leaf)
     for row, holds in inside.literals:
-        return Test(variable.name, "pattern", len(inside.cuts), row, holds), inside.cuts
-    return _intervals(variable.name, len(inside.cuts)), inside.cuts
+        return Test(variable.name, "pattern", len(inside.ordered), row, holds), inside.ordered
+    return _intervals(variable.name, len(inside.ordered)), inside.ordered
 
 
 # By the values, typed, because `5 = 5.0` and `1 = true` in Python; the hash of a predicate
@@ -151,7 +151,7 @@ def test_of(leaf: Leaf) -> tuple[Test, OrderedSet]:
 # through all of them, and every thread waits for it.
 @lru_cache(maxsize=2_048, typed=True)
 def _comparison_test(attribute: str, operator: Operator, value: Value) -> tuple[Test, OrderedSet]:
-    cuts = comparison_cuts(operator, value)
+    cuts = comparison_set(operator, value)
     return _intervals(attribute, len(cuts)), cuts
 
 

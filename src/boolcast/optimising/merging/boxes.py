@@ -72,7 +72,7 @@ def box_of(conjunction: Iterable[Leaf]) -> Box | None:
             others.append(leaf)
             continue
         known = ranges.get(leaf.attribute)
-        values = inside.cuts if known is None else ordered.intersect(known, inside.cuts)
+        values = inside.ordered if known is None else ordered.intersect(known, inside.ordered)
         if not values:
             return None
         ranges[leaf.attribute] = values

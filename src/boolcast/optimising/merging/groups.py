@@ -119,7 +119,7 @@ class MergedPredicate(NamedTuple):
         """Of one subscription; a predicate that is no set of values accepts none for certain."""
         variable, inside, _ = meaning(predicate)
         is_set = not variable.is_residual and not inside.literals
-        return cls(predicate, (member,), inside.cuts if is_set else ordered.NOTHING)
+        return cls(predicate, (member,), inside.ordered if is_set else ordered.NOTHING)
 
 
 Cost = Callable[[OrderedSet], float]

@@ -81,7 +81,7 @@ class SchemaValues:
             variable = Variable(attribute)
             known = self._known[attribute] = PossibleValues(
                 tuple(
-                    (world.domain(variable).cuts, variable in world.whole)
+                    (world.domain(variable).ordered, variable in world.whole)
                     for world in worlds(self._schema)
                 )
             )
@@ -116,7 +116,7 @@ def joined(left: Leaf, right: Leaf, possible: PossibleValues = ANY_VALUE) -> Joi
 
 def values_of(predicate: Leaf) -> OrderedSet:
     """The values that a predicate accepts."""
-    return meaning(predicate).inside.cuts
+    return meaning(predicate).inside.ordered
 
 
 def _is_simple(leaf: Leaf) -> bool:

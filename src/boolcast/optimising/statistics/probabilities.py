@@ -174,5 +174,5 @@ def _counted_sets(counted: Iterable[tuple[Leaf, float]]) -> dict[str, dict[Order
     found: dict[str, dict[OrderedSet, float]] = {}
     for leaf, share in counted:
         if isinstance(leaf, Comparison):
-            found.setdefault(leaf.attribute, {})[meaning(leaf).inside.cuts] = share
+            found.setdefault(leaf.attribute, {})[meaning(leaf).inside.ordered] = share
     return found

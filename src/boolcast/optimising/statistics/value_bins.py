@@ -26,7 +26,7 @@ def share_by_values(predicate: Leaf, statistics: Statistics) -> float | None:
     variable, inside, _ = meaning(predicate)
     if variable.is_residual or inside.literals:
         return None
-    return min(_events_in_bins(known, inside.cuts) / statistics.events, 1.0)
+    return min(_events_in_bins(known, inside.ordered) / statistics.events, 1.0)
 
 
 def share_of_values(attribute: str, values: OrderedSet, statistics: Statistics) -> float | None:

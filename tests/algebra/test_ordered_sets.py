@@ -33,7 +33,7 @@ from boolcast.model.events import Event
 from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, EventValue, Kind, Opaque, Value
 from tests.strategies import SMALL_DOMAIN, events, predicates, values
 
-SETS = predicates(small=True, residuals=False).map(lambda leaf: meaning(leaf).inside.cuts)
+SETS = predicates(small=True, residuals=False).map(lambda leaf: meaning(leaf).inside.ordered)
 
 
 @given(values(Kind.NUMBER))
@@ -63,10 +63,10 @@ def test_sets_obey_the_laws_of_boole(left, right):
 
 
 @given(SETS, SETS)
-def test_cuts_ascend_and_never_repeat(left, right):
-    for cuts in (intersect(left, right), unite(left, right)):
-        assert all(lower < upper for lower, upper in pairwise(cuts))
-        assert all(begin < end for begin, end in intervals(cuts))
+def test_boundaries_ascend_and_never_repeat(left, right):
+    for boundaries in (intersect(left, right), unite(left, right)):
+        assert all(lower < upper for lower, upper in pairwise(boundaries))
+        assert all(begin < end for begin, end in intervals(boundaries))
 
 
 @given(predicates(residuals=False), events())
@@ -75,12 +75,12 @@ def test_a_predicate_is_the_set_of_its_values(leaf: Leaf, members):
     event = Event.from_python(members)
     _, inside, outside = meaning(leaf)
     if not inside.literals:
-        place = place_of(event.get(leaf.attribute))
-        assert lies_in(place, inside.cuts) == evaluate(leaf, event, True)
-        assert lies_in(place, outside.cuts) != evaluate(leaf, event, True)
+        boundary = boundary_of(event.get(leaf.attribute))
+        assert lies_in(boundary, inside.ordered) == evaluate(leaf, event, True)
+        assert lies_in(boundary, outside.ordered) != evaluate(leaf, event, True)
 
 
-def place_of(value: EventValue | None) -> Boundary:
+def boundary_of(value: EventValue | None) -> Boundary:
     if value is None:
         return (MISSING,)
     if isinstance(value, Opaque):
@@ -88,8 +88,8 @@ def place_of(value: EventValue | None) -> Boundary:
     return (NUMBER,) if value == -math.inf else before(value)
 
 
-def lies_in(place: Boundary, cuts: OrderedSet) -> bool:
-    return sum(cut <= place for cut in cuts) % 2 == 1
+def lies_in(boundary: Boundary, boundaries: OrderedSet) -> bool:
+    return sum(each <= boundary for each in boundaries) % 2 == 1
 
 
 @given(st.text(st.sampled_from("ab\ud7ff\ue000\U0010ffff"), max_size=4), st.text(max_size=3))
@@ -102,20 +102,20 @@ def test_a_prefix_ends_where_no_string_has_it_any_more(prefix: str, tail: str):
 
 
 @given(SETS)
-def test_whole_numbers_only(cuts):
-    kept = whole_numbers_only(cuts)
+def test_whole_numbers_only(boundaries):
+    kept = whole_numbers_only(boundaries)
     for number in (-1, 0, 0.5, 1, 1.25, 1.5, 2, 3, 2.0**60, -math.inf, math.inf):
         is_whole = math.isfinite(number) and float(number).is_integer()
-        expected = is_whole and lies_in((NUMBER, number), cuts)
-        # A set of cuts says nothing of numbers that are not whole: none of them is asked for.
+        expected = is_whole and lies_in((NUMBER, number), boundaries)
+        # A set says nothing about numbers that are not whole: none of them is asked for.
         if is_whole or math.isinf(number):
-            assert lies_in(place_of(number), kept) == expected
+            assert lies_in(boundary_of(number), kept) == expected
 
 
 @given(SETS)
-def test_a_point_holds_one_value(cuts: OrderedSet):
-    """Nothing can be cut off from it, so no other cut lies within."""
-    for begin, end in intervals(cuts):
+def test_a_point_holds_one_value(boundaries: OrderedSet):
+    """It cannot be divided, so no other boundary lies within."""
+    for begin, end in intervals(boundaries):
         inside = [each for each in SMALL_DOMAIN if _holds(begin, end, each)]
         assert len(inside) <= 1 or not is_point(begin, end)
 
