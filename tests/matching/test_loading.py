@@ -235,7 +235,7 @@ def test_holders_of_one_filter_however_little_room_there_is(rows):
     found = [
         live.subscriptions[place]
         for hits in find_matches(live, event, version, rows=rows)
-        for place in hits.places.tolist()
+        for place in hits.positions.tolist()
     ]
     assert sorted(found) == sorted(f"s{n}" for n in range(12) if n not in (2, 7))
 

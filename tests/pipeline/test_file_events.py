@@ -29,7 +29,7 @@ from boolcast.matching.store.store import FolderStore
 from boolcast.pipeline.events.decoded_batches import Attributes, Source
 from boolcast.pipeline.events.event_ids import ids_of, may_convert
 from boolcast.pipeline.events.file_events import FileEvents, IdColumn, Portion, Unreadable
-from boolcast.pipeline.matching.match_task import Form, Visit
+from boolcast.pipeline.matching.match_task import MatchFormat, MatchJob
 from boolcast.pipeline.matching.matches import groups_of
 from boolcast.pipeline.spark.files import folder_values, root_of
 from boolcast.pipeline.streaming.delivery import Delivery
@@ -88,14 +88,14 @@ def portions(files: FileEvents, *paths: object) -> list[Any]:
 
 
 def delivered(
-    index: FolderStore, output: Path, paths: Sequence[Path], form: Form
+    index: FolderStore, output: Path, paths: Sequence[Path], form: MatchFormat
 ) -> dict[str, list[dict[str, Any]]]:
     """What a task puts into both tables, by their names."""
     groups = groups_of(index_of(read_manifest(index, 1)), 1)
-    visit = Visit(index, groups, Source(Attributes(None)))
+    job = MatchJob(index, groups, Source(Attributes(None)))
     files = reading(needed_by(index))
     store = FolderStore(output)
-    task = Delivery(visit=visit, files=files, form=form, output=store, batch=0, version=1)
+    task = Delivery(job=job, files=files, form=form, output=store, batch=0, version=1)
     (reports,) = task(iter([pa.record_batch({"path": [f"file:{path}" for path in paths]})]))
     found: dict[str, list[dict[str, Any]]] = {"matches": [], "dead_letters": [], "events": []}
     for report in reports.to_pylist():
@@ -116,7 +116,7 @@ def test_a_task_finds_what_the_engine_finds(
     tables: list[pa.Table],
     subscriptions: Mapping[str, Filter],
     groups: int,
-    form: Form,
+    form: MatchFormat,
     damaged: bool,
 ) -> None:
     """Law 6, however the columns drift; a damaged file in between costs itself alone."""

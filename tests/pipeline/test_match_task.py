@@ -8,7 +8,7 @@ import pytest
 
 from boolcast import Matcher
 from boolcast.matching.segment.live_segment import LiveSegment
-from boolcast.matching.store.catalog import Index, Part, catalog_of, index_of, tombstones
+from boolcast.matching.store.catalog import Index, IndexSegment, catalog_of, index_of, tombstones
 from boolcast.matching.store.segment_codec import to_stored
 from boolcast.matching.store.snapshots import (
     SegmentFiles,
@@ -23,11 +23,11 @@ from boolcast.matching.store.store import Store
 from boolcast.pipeline.events.decoded_batches import Attributes, Source
 from boolcast.pipeline.matching import match_task, workers
 from boolcast.pipeline.matching.match_task import (
-    Visit,
-    count_places,
+    MatchJob,
+    count_positions,
     match_lists,
     match_rows,
-    name_places,
+    name_positions,
 )
 from boolcast.pipeline.matching.matches import groups_of
 from boolcast.pipeline.matching.workers import open_parts
@@ -72,8 +72,8 @@ def batches(*sizes: int) -> list[pa.RecordBatch]:
     return found
 
 
-def visit_of(store, index, memory=1 << 30) -> Visit:
-    return Visit(store, groups_of(index, memory), Source(Attributes(("x",))))
+def visit_of(store, index, memory=1 << 30) -> MatchJob:
+    return MatchJob(store, groups_of(index, memory), Source(Attributes(("x",))))
 
 
 def expected(events: int) -> list[tuple[int, str]]:
@@ -104,14 +104,14 @@ def lists_of(result) -> dict[int, list[str]]:
 def test_groups_and_batches_do_not_matter(store, index, memory, sizes, gathered, monkeypatch):
     monkeypatch.setattr(match_task, "_GATHERED", gathered)
     monkeypatch.setattr(match_task, "_LISTED", 2)
-    visit = visit_of(store, index, memory)
-    assert len(visit.groups) == (3 if memory == 1 else 1)
-    assert rows_of(match_rows(batches(*sizes), visit=visit)) == expected(25)
-    lists = lists_of(match_lists(batches(*sizes), visit=visit))
+    job = visit_of(store, index, memory)
+    assert len(job.groups) == (3 if memory == 1 else 1)
+    assert rows_of(match_rows(batches(*sizes), job=job)) == expected(25)
+    lists = lists_of(match_lists(batches(*sizes), job=job))
     assert sorted((event, name) for event, names in lists.items() for name in names) == expected(25)
     assert sorted(lists) == list(range(25))
-    places = count_places(batches(*sizes), visit=visit)
-    counts = [batch.to_pydict() for batch in name_places(places, visit=visit)]
+    positions = count_positions(batches(*sizes), job=job)
+    counts = [batch.to_pydict() for batch in name_positions(positions, job=job)]
     found = {n: m for each in counts for n, m in zip(*each.values(), strict=True)}
     assert found == Counter(name for _, name in expected(25))
 
@@ -125,7 +125,7 @@ def test_an_open_part_is_opened_for_many_events(store, index, monkeypatch):
         return open_segment(store, files)
 
     monkeypatch.setattr(workers, "open_segment", opening)
-    list(match_rows(batches(*[10] * 50), visit=visit_of(store, index, memory=1)))
+    list(match_rows(batches(*[10] * 50), job=visit_of(store, index, memory=1)))
     assert len(opened) == 3
 
 
@@ -136,7 +136,7 @@ def test_long_lists_are_made_of_few_events_at_a_time(monkeypatch):
     index = index_of(read_manifest(store, 1))
     monkeypatch.setattr(match_task, "_LISTED", 10)
     monkeypatch.setattr(match_task, "_MATCHES", 2_000)
-    sizes = [len(b) for b in match_lists(batches(300), visit=visit_of(store, index))]
+    sizes = [len(b) for b in match_lists(batches(300), job=visit_of(store, index))]
     assert sum(sizes) == 300
     assert sizes[0] == 10
     assert max(sizes) == 20
@@ -150,10 +150,12 @@ def test_groups_hold_as_much_as_memory_allows(index):
     assert groups_of(Index(1, ()), 1) == ((),)
 
 
-def buried(store, part: Part, *places: int) -> Part:
-    """The part with these places dead."""
-    files = put_segment(store, 9, tombstones(np.array(places, np.int32)), {})
-    return Part(part.bucket, part.subscriptions, part.attributes, part.files, len(places), files)
+def buried(store, part: IndexSegment, *positions: int) -> IndexSegment:
+    """The part with these positions dead."""
+    files = put_segment(store, 9, tombstones(np.array(positions, np.int32)), {})
+    return IndexSegment(
+        part.bucket, part.subscriptions, part.attributes, part.files, len(positions), files
+    )
 
 
 def test_what_two_versions_share_is_opened_once(store, index):
@@ -184,6 +186,6 @@ def test_what_was_used_longest_ago_is_closed(store, index):
 
 def test_the_dead_are_not_found(store, index):
     parts = (index.parts[0], buried(store, index.parts[1], 0))
-    visit = visit_of(store, Index(1, parts))
-    names = {name for _, name in rows_of(match_rows(batches(10), visit=visit))}
+    job = visit_of(store, Index(1, parts))
+    names = {name for _, name in rows_of(match_rows(batches(10), job=job))}
     assert names == {"x >= 0", "x in (0, 3, 6, 9)"}

@@ -21,7 +21,7 @@ from boolcast.model.events import Event
 _NONE: Final = np.zeros(0, dtype=np.int32)
 
 
-class Tally:
+class PredicateCounts:
     """Counters for the filters of one segment, by slot; `events` have been seen."""
 
     def __init__(self, live: LiveSegment) -> None:

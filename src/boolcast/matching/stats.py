@@ -87,9 +87,9 @@ def find_expensive(
     named: list[Expensive] = []
     for share, number, slot in found:
         live = segments[number]
-        place = live.holder_of(slot)
-        if place is not None:
-            named.append(Expensive(live.subscriptions[place], live.texts[slot], share))
+        position = live.holder_of(slot)
+        if position is not None:
+            named.append(Expensive(live.subscriptions[position], live.texts[slot], share))
         if len(named) == count:
             break
     return tuple(named)

@@ -158,7 +158,7 @@ class CountingIndex:
     def matches(
         self, events: Sequence[Event]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Places of events and numbers of filters that accept them, in pairs of arrays.
+        """Positions of events and numbers of filters that accept them, in pairs of arrays.
 
         The first of a pair is good until the index is used again.
         """
@@ -220,13 +220,13 @@ class PredicateIndexes:
                 sets.setdefault(leaf.attribute, {})[number] = meaning(leaf).inside.cuts
         self._tests = PredicateTests(tested)
         self._spaces = {
-            name: (place, space_of(rows)) for place, (name, rows) in enumerate(sets.items())
+            name: (position, space_of(rows)) for position, (name, rows) in enumerate(sets.items())
         }
         # Attributes whose absence fulfils a predicate: `is null`.
         self._awaited = [
             (name, *self._spaces[name])
             for name, rows in sets.items()
-            if any(cuts[:1] == ((MISSING,),) for cuts in rows.values())
+            if any(row[:1] == ((MISSING,),) for row in rows.values())
         ]
         self.arrays = posted([(self._spaces[name][1], rows) for name, rows in sets.items()])
 
@@ -244,9 +244,9 @@ class PredicateIndexes:
                     attributes.append(known[0])
                     ranks.append(known[1].rank(value))
             holding += tests.holding(event)
-            for name, place, space in self._awaited:
+            for name, position, space in self._awaited:
                 if name not in event:
-                    attributes.append(place)
+                    attributes.append(position)
                     ranks.append(space.rank(None))
             starts.append(len(ranks))
             holding_starts.append(len(holding))

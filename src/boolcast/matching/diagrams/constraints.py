@@ -127,9 +127,9 @@ def _siblings(node: Filter, wanted: bool, is_and: bool) -> Iterator[tuple[Filter
 def _both(one: Constraint, other: Constraint, is_and: bool, world: World) -> Constraint:
     """The AND or OR of two constraints on one attribute that order decides."""
     join = ordered.intersect if is_and else ordered.unite
-    cuts = join(one.inside.cuts, other.inside.cuts)
-    outside = ordered.intersect(world.domain(one.variable).cuts, ordered.complement(cuts))
-    return Constraint(one.variable, ValueSet(cuts), ValueSet(outside), one.attribute)
+    union = join(one.inside.cuts, other.inside.cuts)
+    outside = ordered.intersect(world.domain(one.variable).cuts, ordered.complement(union))
+    return Constraint(one.variable, ValueSet(union), ValueSet(outside), one.attribute)
 
 
 def _settled(constraint: Constraint, world: World) -> Constraint | bool:

@@ -291,8 +291,8 @@ class _Coded:
         self._clauses = clauses or []
 
     def __enter__(self) -> None:
-        for place, numbers in enumerate(self._clauses):
-            self._codes[numbers] |= np.uint64(1 << place)
+        for position, numbers in enumerate(self._clauses):
+            self._codes[numbers] |= np.uint64(1 << position)
 
     def __exit__(self, *_: object) -> None:
         for numbers in self._clauses:

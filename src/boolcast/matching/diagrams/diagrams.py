@@ -82,7 +82,7 @@ class Diagrams:
     ) -> None:
         self._world = _world(schema)
         self.nodes = Nodes(limit)
-        self.variables = Variables(order, self.nodes.place)
+        self.variables = Variables(order, self.nodes.set_level)
         self._held: dict[str, _Held] = {}
         self._outside: dict[str, Filter] = {}
         self._names: dict[int, dict[str, None]] = {}

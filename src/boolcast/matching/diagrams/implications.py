@@ -207,13 +207,13 @@ class _Sets:
         """The sets that hold none of some values."""
         return self._missing(self._insides, others.cuts)
 
-    def _missing(self, sets: Disjointness, cuts: OrderedSet) -> Numbers:
-        found = self._answers.get((sets, cuts))
+    def _missing(self, sets: Disjointness, boundaries: OrderedSet) -> Numbers:
+        found = self._answers.get((sets, boundaries))
         if found is None:
-            found = self._variables.view()[sets.missing(cuts)]
+            found = self._variables.view()[sets.missing(boundaries)]
             if len(self._answers) == _ANSWERS:
                 self._answers.clear()
-            found = self._answers[sets, cuts] = found[found >= 0]
+            found = self._answers[sets, boundaries] = found[found >= 0]
         return found
 
     def _tidy_up(self) -> None:

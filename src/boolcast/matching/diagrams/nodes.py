@@ -73,8 +73,8 @@ class Nodes:
         """What joins took in the last build; 0 for a chain."""
         return int(self._room.counts[STEPS])
 
-    def place(self, variable: int, level: int) -> None:
-        """Give a variable, which no node holds, its place in the order."""
+    def set_level(self, variable: int, level: int) -> None:
+        """Give a variable, which no node holds yet, its level in the order."""
         if variable >= len(self.store.level):
             size = max(2 * variable, 64)
             self.store = self.store._replace(

@@ -80,5 +80,5 @@ def _events_before_the_bad_one(chunk: pa.RecordBatch, first: int) -> Iterator[Ev
             raise _located(error, f"event {first + row}") from None
 
 
-def _located(error: EventError, place: str) -> EventError:
-    return EventError(f"{place}: {error.problem}", attribute=error.attribute)
+def _located(error: EventError, position: str) -> EventError:
+    return EventError(f"{position}: {error.problem}", attribute=error.attribute)

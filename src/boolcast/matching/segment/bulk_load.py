@@ -20,7 +20,7 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import DEEPEST, Limits
 from boolcast.filters.parsing import parse
 from boolcast.filters.size_check import check_limits
-from boolcast.matching.segment.filter_subscribers import Holders
+from boolcast.matching.segment.filter_subscribers import FilterSubscribers
 from boolcast.matching.segment.literal_templates import (
     Constants,
     Group,
@@ -52,7 +52,7 @@ _FORM_CHARACTERS: Final = 1 << 22
 
 
 class _Mark(Enum):
-    """In place of a form."""
+    """In position of a form."""
 
     UNKNOWN = auto()
     MET = auto()
@@ -178,22 +178,24 @@ class Loader:
         parts = take_apart(filter)
         if parts is None:
             return
-        shape, cuts = parts
-        self._groups[shape].add(slot, list(map(self._constants.number, cuts)))
+        shape, boundaries = parts
+        self._groups[shape].add(slot, list(map(self._constants.number, boundaries)))
         if shape.has_residual:
             self._residuals[slot] = filter
 
     def segment(self, first_sequence: int, selectivity: Selectivity) -> LiveSegment:
         """All that was taken up, with sequence numbers from the first one on."""
         sequence = np.arange(first_sequence, first_sequence + len(self))
-        holders = Holders.sorted(self._slot_of, len(self._texts), sequence, self._subscriptions)
+        holders = FilterSubscribers.sorted(
+            self._slot_of, len(self._texts), sequence, self._subscriptions
+        )
         return LiveSegment.of_groups(
             [
-                _group(shape, each, self._constants.cuts)
+                _group(shape, each, self._constants.sets)
                 for shape, each in self._groups.items()
                 if each.slots
             ],
-            # By place, so that the place is found by the number without more ado.
+            # By position, so that the position is found by the number without more ado.
             holders._replace(sequence=sequence),
             self._texts,
             self._residuals,
@@ -201,11 +203,11 @@ class Loader:
         )
 
 
-def _group(shape: Shape, filters: Group, cuts: list[OrderedSet]) -> ShapeGroup:
+def _group(shape: Shape, filters: Group, boundaries: list[OrderedSet]) -> ShapeGroup:
     group = ShapeGroup(shape)
     group.slots = filters.slots.tolist()
     for column, numbers in zip(group.columns, filters.constants, strict=True):
         distinct, codes = np.unique(np.frombuffer(numbers, np.int32), return_inverse=True)
-        column.distinct = [cuts[number] for number in distinct.tolist()]
+        column.distinct = [boundaries[number] for number in distinct.tolist()]
         column.codes = codes.tolist()
     return group

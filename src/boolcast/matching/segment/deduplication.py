@@ -14,7 +14,7 @@ from boolcast.errors import FilterError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
-from boolcast.matching.segment.filter_subscribers import Holders
+from boolcast.matching.segment.filter_subscribers import FilterSubscribers
 from boolcast.matching.segment.literal_templates import split
 from boolcast.matching.segment.strings import StringColumn
 from boolcast.matching.values.array_operations import number_rows
@@ -26,24 +26,24 @@ class Content(NamedTuple):
     """What a segment is made of: filters by slot, and who holds them."""
 
     groups: list[RankedGroup]
-    holders: Holders
+    holders: FilterSubscribers
     texts: StringColumn
     residuals: dict[int, Filter]
 
 
-def without_twins(content: Content) -> Content:
+def without_duplicates(content: Content) -> Content:
     """The same filters, those that are equal only once, with the text of the first of them."""
     groups, holders, texts, residuals = content
     slots = np.arange(len(texts), dtype=np.int32)
     stands_for = slots.copy()
-    kept_groups = [_without_twins(group, stands_for) for group in groups]
+    kept_groups = [_without_duplicates(group, stands_for) for group in groups]
     is_kept = stands_for == slots
     if is_kept.all():
         return content
     renumbered = (np.cumsum(is_kept) - 1).astype(np.int32)
     return Content(
         [RankedGroup(each.shape, renumbered[each.slots], each.bounds) for each in kept_groups],
-        Holders.sorted(
+        FilterSubscribers.sorted(
             renumbered[stands_for][holders.slots()],
             int(is_kept.sum()),
             holders.sequence,
@@ -71,7 +71,7 @@ def are_equal(text: str, other: str, limits: Limits) -> bool:
     return parts == other_parts and (parts is None or not parts[0].has_residual)
 
 
-def _without_twins(group: RankedGroup, stands_for: NDArray[np.int32]) -> RankedGroup:
+def _without_duplicates(group: RankedGroup, stands_for: NDArray[np.int32]) -> RankedGroup:
     """The first of equal filters; the slots of the others get its slot in `stands_for`."""
     if group.shape.has_residual:
         return group

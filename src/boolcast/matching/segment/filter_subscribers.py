@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from boolcast.matching.segment.strings import StringColumn
 
 
-class Holders(NamedTuple):
+class FilterSubscribers(NamedTuple):
     """The subscriptions of a segment, in the order of the filters that they hold.
 
-    A subscription has a *place*. Those that hold filter s have the places from `starts[s]` to
+    A subscription has a *position*. Those that hold filter s have the positions from `starts[s]` to
     `starts[s + 1]`.
     """
 
@@ -27,7 +27,7 @@ class Holders(NamedTuple):
         filters: int,
         sequence: NDArray[np.int64],
         subscriptions: pa.StringArray,
-    ) -> "Holders":
+    ) -> "FilterSubscribers":
         """From rows in any order: the slot of the filter, of so many, the number and the id."""
         order = np.argsort(slots, kind="stable")
         ends = np.cumsum(np.bincount(slots, minlength=filters))
@@ -35,5 +35,5 @@ class Holders(NamedTuple):
         return cls(starts, sequence[order], StringColumn(subscriptions.take(pa.array(order))))
 
     def slots(self) -> NDArray[np.int64]:
-        """The slot of the filter that each subscription holds, by place."""
+        """The slot of the filter that each subscription holds, by position."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))

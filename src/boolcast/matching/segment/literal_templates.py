@@ -61,17 +61,17 @@ class Constants:
     """All constants of the filters of a load, by number; equal ones may have several."""
 
     def __init__(self) -> None:
-        self.cuts: list[OrderedSet] = []
+        self.sets: list[OrderedSet] = []
         self._known: dict[OrderedSet, int] = {}
         self._tables: dict[tuple[object, ...], _Table] = {}
         self._values: dict[str, Value] = {}
         self._timestamps: dict[str, Value] = {}
 
-    def number(self, cuts: OrderedSet) -> int:
+    def number(self, boundaries: OrderedSet) -> int:
         """The number of a constant."""
-        number = self._known.setdefault(cuts, len(self.cuts))
-        if number == len(self.cuts):
-            self.cuts.append(cuts)
+        number = self._known.setdefault(boundaries, len(self.sets))
+        if number == len(self.sets):
+            self.sets.append(boundaries)
         return number
 
     def table(self, leaf: Leaf, literals: int) -> "_Table":
@@ -83,7 +83,7 @@ class Constants:
         return table
 
     def value(self, literal: str, like: Value) -> Value:
-        """A literal's value, as the parser reads it in place of another of the same kind.
+        """A literal's value, as the parser reads it in position of another of the same kind.
 
         Raises ValueError or FilterError.
         """
@@ -120,14 +120,14 @@ class _Table(dict[Key, int]):
 
     def _read(self, literals: tuple[str, ...]) -> int:
         try:
-            test, cuts = self._test(literals)
+            test, boundaries = self._test(literals)
         except (ValueError, FilterError):
             return _UNREADABLE
-        if not cuts:
+        if not boundaries:
             return _UNREADABLE
-        all_cuts = self._constants.cuts
-        number = len(all_cuts)
-        all_cuts.append(cuts)
+        all_sets = self._constants.sets
+        number = len(all_sets)
+        all_sets.append(boundaries)
         if test == self.test:
             return number
         self.tests[-1 - number] = test
@@ -138,16 +138,16 @@ class _Table(dict[Key, int]):
         value = self._constants.value
         match self._leaf:
             case Comparison(attribute, operator, like) if literals:
-                cuts = comparison_cuts(operator, value(literals[0], like))
+                boundaries = comparison_cuts(operator, value(literals[0], like))
             case Between(attribute, like, _, negated) if literals:
                 low, high = value(literals[0], like), value(literals[1], like)
-                cuts = between_cuts(low, high, negated=negated)
+                boundaries = between_cuts(low, high, negated=negated)
             case In(attribute, values, negated) if literals:
                 like = values[0]
-                cuts = list_cuts([value(each, like) for each in literals], negated=negated)
+                boundaries = list_cuts([value(each, like) for each in literals], negated=negated)
             case leaf:
                 return test_of(_with_texts(leaf, literals))
-        return Test(attribute, "intervals", len(cuts)), cuts
+        return Test(attribute, "intervals", len(boundaries)), boundaries
 
 
 class Group(NamedTuple):

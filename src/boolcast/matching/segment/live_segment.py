@@ -14,8 +14,8 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching.segment.building import build
-from boolcast.matching.segment.deduplication import Content, without_twins
-from boolcast.matching.segment.filter_subscribers import Holders
+from boolcast.matching.segment.deduplication import Content, without_duplicates
+from boolcast.matching.segment.filter_subscribers import FilterSubscribers
 from boolcast.matching.segment.strings import StringColumn
 from boolcast.matching.values.columns import RankedGroup, ShapeGroup
 from boolcast.matching.values.rank_tables import Spaces
@@ -47,7 +47,7 @@ class LiveSegment:
     `texts` and `residuals`. Equal filters are one.
 
     Everything is immutable but `dead_since`, which holds the version of the matcher from
-    which on a place is empty. It only ever changes from ALIVE, so that a reader of an earlier
+    which on a position is empty. It only ever changes from ALIVE, so that a reader of an earlier
     version is not disturbed.
     """
 
@@ -55,7 +55,7 @@ class LiveSegment:
         self,
         spaces: Spaces,
         groups: list[RankedGroup],
-        holders: Holders,
+        holders: FilterSubscribers,
         texts: StringColumn,
         residuals: dict[int, Filter],
         segment: Segment,
@@ -95,7 +95,7 @@ class LiveSegment:
             group.add(slot, constants)
             if group.has_residual:
                 residuals[slot] = entry.filter
-        holders = Holders.sorted(
+        holders = FilterSubscribers.sorted(
             np.array(slot_of, dtype=np.int32),
             len(slots),
             np.array([entry.sequence for entry in entries], dtype=np.int64),
@@ -113,7 +113,7 @@ class LiveSegment:
     def of_groups(
         cls,
         groups: Sequence[ShapeGroup],
-        holders: Holders,
+        holders: FilterSubscribers,
         texts: StringColumn,
         residuals: dict[int, Filter],
         selectivity: Selectivity,
@@ -127,9 +127,9 @@ class LiveSegment:
     def _of_content(
         cls, spaces: Spaces, content: Content, selectivity: Selectivity
     ) -> "LiveSegment":
-        content = without_twins(content)
+        content = without_duplicates(content)
         segment = build(content.groups, spaces, selectivity)
-        return cls(spaces, *content, _with_places(segment, content.holders.starts))
+        return cls(spaces, *content, _with_positions(segment, content.holders.starts))
 
     @classmethod
     def merged(
@@ -138,7 +138,7 @@ class LiveSegment:
         """One segment of all that is alive at the version."""
         spaces, maps = Spaces.united([each.spaces for each in segments])
         alive = [np.flatnonzero(each.dead_since > version) for each in segments]
-        held = [each.slots_of(places) for each, places in zip(segments, alive, strict=True)]
+        held = [each.slots_of(positions) for each, positions in zip(segments, alive, strict=True)]
         texts, renumbered = _united_texts(segments, held)
         parts: dict[Shape, list[RankedGroup]] = {}
         residuals: dict[int, Filter] = {}
@@ -151,7 +151,7 @@ class LiveSegment:
                     parts.setdefault(group.shape, []).append(moved)
             residuals |= {int(slots[s]): f for s, f in each.residuals.items() if is_first[s]}
         joined = [_joined(shape, groups) for shape, groups in parts.items()]
-        holders = Holders.sorted(
+        holders = FilterSubscribers.sorted(
             np.concatenate(
                 [slots[rows] for (slots, _), rows in zip(renumbered, held, strict=True)]
             ),
@@ -172,29 +172,29 @@ class LiveSegment:
         """How many subscriptions there are, alive or dead."""
         return len(self.sequence)
 
-    def place_of(self, sequence: int) -> int | None:
-        """The place of a subscription, if it is in this segment."""
+    def position_of(self, sequence: int) -> int | None:
+        """The position of a subscription, if it is in this segment."""
         order = self._order
         row = int(np.searchsorted(self.sequence, sequence, sorter=order))
         if row == len(self.sequence):
             return None
-        place = row if order is None else int(order[row])
-        return place if self.sequence[place] == sequence else None
+        position = row if order is None else int(order[row])
+        return position if self.sequence[position] == sequence else None
 
     @cached_property
     def _order(self) -> NDArray[np.intp] | None:
-        """The places by sequence; None where they are so already."""
+        """The positions by sequence; None where they are so already."""
         if (self.sequence[1:] > self.sequence[:-1]).all():
             return None
         return np.argsort(self.sequence)
 
-    def slots_of(self, places: NDArray[Any]) -> NDArray[np.int64]:
+    def slots_of(self, positions: NDArray[Any]) -> NDArray[np.int64]:
         """The slots of the filters that these subscriptions hold."""
-        return np.searchsorted(self.starts, places, side="right") - 1
+        return np.searchsorted(self.starts, positions, side="right") - 1
 
-    def kill(self, place: int, version: int) -> None:
-        """Let the place be empty from the version on."""
-        self.dead_since[place] = version
+    def kill(self, position: int, version: int) -> None:
+        """Let the position be empty from the version on."""
+        self.dead_since[position] = version
         self.dead += 1
 
     def copy(self) -> "LiveSegment":
@@ -203,12 +203,12 @@ class LiveSegment:
         other.dead_since = self.dead_since.copy()
         return other
 
-    def without(self, places: NDArray[np.int32]) -> "LiveSegment":
-        """The same segment, all of whose places are alive, but for these; nothing is copied."""
+    def without(self, positions: NDArray[np.int32]) -> "LiveSegment":
+        """The same segment, all of whose positions are alive, but for these; nothing is copied."""
         assert not self.dead
         other = self.copy()
-        other.dead_since[places] = 0
-        other.dead = len(places)
+        other.dead_since[positions] = 0
+        other.dead = len(positions)
         return other
 
     @cached_property
@@ -217,9 +217,9 @@ class LiveSegment:
         residual = (name for each in self.residuals.values() for name in each.attributes())
         return tuple(sorted({*self.spaces.names[1:], *residual}))
 
-    def is_alive(self, place: int) -> bool:
-        """False once the place is empty in the newest version."""
-        return bool(self.dead_since[place] == ALIVE)
+    def is_alive(self, position: int) -> bool:
+        """False once the position is empty in the newest version."""
+        return bool(self.dead_since[position] == ALIVE)
 
     def filter_at(self, slot: int) -> Filter:
         """The filter of a slot; it was accepted once, so no limit applies."""
@@ -233,7 +233,7 @@ class LiveSegment:
         return is_held
 
     def holder_of(self, slot: int) -> int | None:
-        """The place of a subscription that holds the filter in the newest version."""
+        """The position of a subscription that holds the filter in the newest version."""
         first, end = self.starts[slot : slot + 2].tolist()
         alive = np.flatnonzero(self.dead_since[first:end] == ALIVE)
         return first + int(alive[0]) if len(alive) else None
@@ -268,14 +268,14 @@ class LiveSegment:
 class Scratch:
     """What the kernel writes besides its output: stamps, never reset."""
 
-    def __init__(self, segment: Segment, places: int) -> None:
+    def __init__(self, segment: Segment, positions: int) -> None:
         self.memo = np.zeros(segment.shared_programs + 1, dtype=np.int64)
-        self.seen = np.zeros(places if segment.has_repeated_members else 1, dtype=np.int64)
+        self.seen = np.zeros(positions if segment.has_repeated_members else 1, dtype=np.int64)
         self.stamp = 0
 
 
-def _with_places(segment: Segment, starts: NDArray[np.int32]) -> Segment:
-    """The segment with places for slots: the holder of a filter, if there is just one."""
+def _with_positions(segment: Segment, starts: NDArray[np.int32]) -> Segment:
+    """The segment with positions for slots: the holder of a filter, if there is just one."""
     first = starts[:-1]
     is_single = np.diff(starts) == 1
     member = np.where(is_single, first, -1 - np.arange(len(first), dtype=np.int32))

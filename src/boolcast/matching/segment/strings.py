@@ -37,41 +37,41 @@ class StringColumn:
     def __len__(self) -> int:
         return len(self.array)
 
-    def __getitem__(self, place: int) -> str:
+    def __getitem__(self, position: int) -> str:
         offsets = self._offsets
-        return str(self._data[offsets[place] : offsets[place + 1]], "utf-8")
+        return str(self._data[offsets[position] : offsets[position + 1]], "utf-8")
 
-    def at(self, places: NDArray[np.int32]) -> list[str]:
-        """The strings at these places.
+    def at(self, positions: NDArray[np.int32]) -> list[str]:
+        """The strings at these positions.
 
         Once made they are kept: to make one takes ten times as long as to look it up, and an
         application that matches event by event meets the same ones again. All at once would
         be faster yet, but the first call would wait for it.
         """
-        if not len(places):
+        if not len(positions):
             return []
         if self._made is None:
             self._made = np.empty(len(self), dtype=object), np.zeros(len(self), dtype=np.bool_)
         made, is_made = self._made
-        missing = places[~is_made[places]]
-        for place in missing.tolist():
-            made[place] = self[place]
+        missing = positions[~is_made[positions]]
+        for position in missing.tolist():
+            made[position] = self[position]
         is_made[missing] = True
-        found: list[str] = made[places].tolist()
+        found: list[str] = made[positions].tolist()
         return found
 
-    def encoded(self, places: NDArray[np.int32]) -> pa.DictionaryArray:
-        """The strings at these places, as codes into all of them; nothing is copied."""
-        return pa.DictionaryArray.from_arrays(pa.array(places), self.array, safe=False)
+    def encoded(self, positions: NDArray[np.int32]) -> pa.DictionaryArray:
+        """The strings at these positions, as codes into all of them; nothing is copied."""
+        return pa.DictionaryArray.from_arrays(pa.array(positions), self.array, safe=False)
 
     def pieces(self) -> Iterator[tuple[slice, list[str]]]:
-        """All of them, some thousands at a time, with their places.
+        """All of them, some thousands at a time, with their positions.
 
         Between two pieces other threads get their turn; of a million at once they would not.
         """
         for first in range(0, len(self), _PIECE):
-            places = slice(first, first + _PIECE)
-            yield places, self.array[places].to_pylist()
+            positions = slice(first, first + _PIECE)
+            yield positions, self.array[positions].to_pylist()
 
     @property
     def nbytes(self) -> int:

@@ -41,7 +41,7 @@ class Segment(NamedTuple):
     where the outcome is noted, if the program is shared, counted from 1. All of a group in one
     row is one look into memory instead of four.
 
-    A member is a filter that one subscription holds, by the place of that subscription; or one
+    A member is a filter that one subscription holds, by the position of that subscription; or one
     that several hold or nobody, by the complement of its slot.
 
     A row of `code` is one test: attribute and kind of test, two operands, and the jumps

@@ -24,20 +24,20 @@ from pyspark.sql.types import (
 )
 
 from boolcast.errors import StoreError, UsageError
-from boolcast.matching.store.catalog import Index, Part, index_of
+from boolcast.matching.store.catalog import Index, IndexSegment, index_of
 from boolcast.matching.store.snapshots import current, read_manifest
-from boolcast.matching.store.store import FolderStore, Place, Store
+from boolcast.matching.store.store import FolderStore, Location, Store
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.events.column_selection import select_columns
 from boolcast.pipeline.events.parquet_reading import Events, frame_of
 from boolcast.pipeline.matching.match_task import (
-    Form,
-    Visit,
-    count_places,
+    MatchFormat,
+    MatchJob,
+    count_positions,
     find_problems,
     match_lists,
     match_rows,
-    name_places,
+    name_positions,
 )
 from boolcast.pipeline.spark.exact_columns import type_of
 from boolcast.pipeline.spark.stores import open_store
@@ -60,11 +60,11 @@ FORMS: Final[dict[str, tuple[Task, StructField]]] = {
 
 def match(  # noqa: PLR0913 - options, all by name
     events: Events,
-    store: Place,
+    store: Location,
     *,
     event_id: str,
     version: int | None = None,
-    form: Form = "rows",
+    form: MatchFormat = "rows",
     json: str | None = None,
     schema: Schema | None = None,
     memory: int = MEMORY,
@@ -85,16 +85,16 @@ def match(  # noqa: PLR0913 - options, all by name
     or files of it are missing or truncated.
     """
     task, column = form_of(form)
-    frame, visit = plan_match(
+    frame, job = plan_match(
         events, store, event_id=event_id, version=version, json=json, schema=schema, memory=memory
     )
     output = StructType([id_field(events, event_id, {column.name}), column])
-    return frame.mapInArrow(partial(task, visit=visit), output)
+    return frame.mapInArrow(partial(task, job=job), output)
 
 
 def match_rejects(
     events: Events,
-    store: Place,
+    store: Location,
     *,
     event_id: str,
     version: int | None = None,
@@ -105,21 +105,21 @@ def match_rejects(
 
     Columns: the event's id, `event` (the JSON text, null where events are columns), `error`.
     """
-    frame, visit = plan_match(
+    frame, job = plan_match(
         events, store, event_id=event_id, version=version, json=json, schema=schema, memory=MEMORY
     )
     output = StructType([id_field(events, event_id, {"event", "error"}), *_PROBLEM])
-    visit = visit._replace(with_problems=True)
-    return frame.mapInArrow(partial(find_problems, visit=visit), output)
+    job = job._replace(with_problems=True)
+    return frame.mapInArrow(partial(find_problems, job=job), output)
 
 
 def match_with_rejects(  # noqa: PLR0913 - as `match`
     events: Events,
-    store: Place,
+    store: Location,
     *,
     event_id: str,
     version: int | None = None,
-    form: Form = "rows",
+    form: MatchFormat = "rows",
     json: str | None = None,
     schema: Schema | None = None,
     memory: int = MEMORY,
@@ -129,17 +129,17 @@ def match_with_rejects(  # noqa: PLR0913 - as `match`
     If `error` is null the row is a match, otherwise a malformed event.
     """
     task, column = form_of(form)
-    frame, visit = plan_match(
+    frame, job = plan_match(
         events, store, event_id=event_id, version=version, json=json, schema=schema, memory=memory
     )
     taken = {column.name, "event", "error"}
     output = StructType([id_field(events, event_id, taken), column, *_PROBLEM])
-    return frame.mapInArrow(partial(task, visit=visit._replace(with_problems=True)), output)
+    return frame.mapInArrow(partial(task, job=job._replace(with_problems=True)), output)
 
 
 def count_matches(
     events: Events,
-    store: Place,
+    store: Location,
     *,
     version: int | None = None,
     json: str | None = None,
@@ -151,18 +151,18 @@ def count_matches(
     The workers count the matches where they find them, which is far cheaper than to move and
     group them.
     """
-    frame, visit = plan_match(
+    frame, job = plan_match(
         events, store, event_id=None, version=version, json=json, schema=schema, memory=memory
     )
-    places = frame.mapInArrow(partial(count_places, visit=visit), "place long, matches long")
-    summed = places.groupBy("place").agg(F.sum("matches").alias("matches"))
-    return summed.mapInArrow(partial(name_places, visit=visit), COUNTS)
+    positions = frame.mapInArrow(partial(count_positions, job=job), "position long, matches long")
+    summed = positions.groupBy("position").agg(F.sum("matches").alias("matches"))
+    return summed.mapInArrow(partial(name_positions, job=job), COUNTS)
 
 
 _PROBLEM: Final = (StructField("event", StringType()), StructField("error", StringType()))
 
 
-def form_of(form: Form) -> tuple[Task, StructField]:
+def form_of(form: MatchFormat) -> tuple[Task, StructField]:
     """The entry of `FORMS`. Raises UsageError if there is none."""
     if form not in FORMS:
         raise UsageError(f"the form must be one of {', '.join(map(repr, FORMS))}, not {form!r}")
@@ -176,12 +176,12 @@ class PinnedIndex(NamedTuple):
     """
 
     store: Store
-    groups: tuple[tuple[Part, ...], ...]
+    groups: tuple[tuple[IndexSegment, ...], ...]
     attributes: frozenset[str]
 
 
 def pin_index(
-    location: Place, version: int | None, memory: int, *, is_verified: bool = False
+    location: Location, version: int | None, memory: int, *, is_verified: bool = False
 ) -> PinnedIndex:
     """A version of an index, the current one if None.
 
@@ -197,18 +197,18 @@ def pin_index(
 
 def plan_match(
     events: Events,
-    location: Place,
+    location: Location,
     *,
     event_id: str | None,
     version: int | None,
     json: str | None,
     schema: Schema | None,
     memory: int,
-) -> tuple[DataFrame, Visit]:
+) -> tuple[DataFrame, MatchJob]:
     """The columns that are sent to Python, the event's id first, and the work of the tasks."""
     index = pin_index(location, version, memory)
     frame, source = select_columns(events, event_id, index.attributes, json, schema)
-    return frame, Visit(index.store, index.groups, source, event_id or "id")
+    return frame, MatchJob(index.store, index.groups, source, event_id or "id")
 
 
 def _check_files(store: Store, index: Index) -> None:
@@ -239,9 +239,9 @@ def _check_files(store: Store, index: Index) -> None:
                     )
 
 
-def groups_of(index: Index, memory: int) -> tuple[tuple[Part, ...], ...]:
+def groups_of(index: Index, memory: int) -> tuple[tuple[IndexSegment, ...], ...]:
     """The parts in groups of at most `memory` bytes, or of one part; at least one group."""
-    groups: list[list[Part]] = [[]]
+    groups: list[list[IndexSegment]] = [[]]
     size = 0
     for part in index.parts:
         nbytes = part.files.nbytes

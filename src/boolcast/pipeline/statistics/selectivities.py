@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
-from boolcast.matching.predicate_counts import Tally
+from boolcast.matching.predicate_counts import PredicateCounts
 from boolcast.matching.store.catalog import index_of
 from boolcast.matching.store.snapshots import read_manifest
 from boolcast.matching.store.store import Store
@@ -42,13 +42,13 @@ def count_predicates(
 
     def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         segments = open_parts(store, parts, 1)
-        tallies = [Tally(segment) for segment in segments]
+        counters = [PredicateCounts(segment) for segment in segments]
         for reading in readings_of(batches, source):
-            for tally in tallies:
-                tally.add(reading.chunk)
-        for segment, tally in zip(segments, tallies, strict=True):
+            for counter in counters:
+                counter.add(reading.chunk)
+        for segment, counter in zip(segments, counters, strict=True):
             # By id, which is the predicate: predicates that are equal as filters share a slot.
-            matches = tally.matches()[segment.slots_of(np.arange(len(segment)))]
+            matches = counter.matches()[segment.slots_of(np.arange(len(segment)))]
             found = np.flatnonzero(matches)
             texts = segment.subscriptions.array.take(pa.array(found)).cast(pa.string())
             columns = [texts, pa.array(matches[found])]

@@ -19,7 +19,12 @@ from numpy.typing import NDArray
 from boolcast.matching.store.store import Store
 from boolcast.pipeline.events.decoded_batches import read, readable
 from boolcast.pipeline.events.file_events import FileEvents, Portion, Unreadable
-from boolcast.pipeline.matching.match_task import Form, Visit, match_lists, match_rows_encoded
+from boolcast.pipeline.matching.match_task import (
+    MatchFormat,
+    MatchJob,
+    match_lists,
+    match_rows_encoded,
+)
 from boolcast.pipeline.matching.matches import FORMS
 from boolcast.pipeline.streaming.ledger import DEAD_LETTERS, MATCHES, file_names, unwritable
 
@@ -45,24 +50,24 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     Takes the event's id, then its attributes or its JSON. With `files`, takes paths of files.
     """
 
-    visit: Visit
+    job: MatchJob
     files: FileEvents | None = None
-    form: Form
+    form: MatchFormat
     output: Store
     batch: int
     version: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         matches, dead_letters = (self._table(table) for table in (MATCHES, DEAD_LETTERS))
-        named = _EventsWithId(batches, self.visit, self.files, dead_letters)
+        named = _EventsWithId(batches, self.job, self.files, dead_letters)
         column = FORMS[self.form][1].name
-        visit = self.visit._replace(with_problems=True)
-        for rows in _TASKS[self.form](named, visit=visit):
+        job = self.job._replace(with_problems=True)
+        for rows in _TASKS[self.form](named, job=job):
             # A batch of the task holds either matches or malformed events.
             if rows.column("error").null_count:
-                matches.add(rows.select([visit.id_name, column]))
+                matches.add(rows.select([job.id_name, column]))
             else:
-                dead_letters.add(rows.select([visit.id_name, "event", "error"]))
+                dead_letters.add(rows.select([job.id_name, "event", "error"]))
         matches.close()
         dead_letters.close()
         reports = [*matches.reports, *dead_letters.reports]
@@ -82,13 +87,13 @@ class _EventsWithId:
     def __init__(
         self,
         batches: Iterable[pa.RecordBatch],
-        visit: Visit,
+        job: MatchJob,
         files: FileEvents | None,
         dead_letters: "_Table",
     ) -> None:
         self.events = 0
         self._batches = batches
-        self._visit = visit
+        self._job = job
         self._files = files
         self._dead_letters = dead_letters
 
@@ -116,7 +121,7 @@ class _EventsWithId:
         assert self._files is not None, "rows from Spark are always readable"
         return pa.RecordBatch.from_pydict(
             {
-                self._visit.id_name: pa.nulls(1, self._files.event_id.type_),
+                self._job.id_name: pa.nulls(1, self._files.event_id.type_),
                 "event": pa.nulls(1, pa.string()),
                 "error": [reason],
             }
@@ -127,11 +132,11 @@ class _EventsWithId:
     ) -> pa.RecordBatch:
         # The id often comes from the event itself. If that is malformed, that is the reason.
         without_id = events.take(pa.array(rows))
-        found = read(without_id, self._visit.source)
+        found = read(without_id, self._job.source)
         reasons = (problems.get(row, NO_ID) for row in rows.tolist())
         return pa.RecordBatch.from_pydict(
             {
-                self._visit.id_name: without_id.column(0),
+                self._job.id_name: without_id.column(0),
                 "event": pa.nulls(len(rows), pa.string())
                 if found.texts is None
                 else readable(found.texts),

@@ -17,9 +17,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from boolcast.errors import BoolcastError, StreamError, UsageError
-from boolcast.matching.store.store import Place, Store
+from boolcast.matching.store.store import Location, Store
 from boolcast.model.schemas import Schema
-from boolcast.pipeline.matching.match_task import Form
+from boolcast.pipeline.matching.match_task import MatchFormat
 from boolcast.pipeline.matching.matches import MEMORY
 from boolcast.pipeline.spark.error_causes import SPARK_ERRORS, SparkError, cause_of
 from boolcast.pipeline.spark.stores import open_store
@@ -49,14 +49,14 @@ _LONGEST_TRIGGER: Final = 1e9
 
 def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the user's
     events: StreamEvents,
-    store: Place,
+    store: Location,
     *,
     event_id: str,
-    output: Place,
+    output: Location,
     checkpoint: str | os.PathLike[str],
     json: str | None = None,
     trigger: float | None = 1.0,
-    form: Form = "rows",
+    form: MatchFormat = "rows",
     schema: Schema | None = None,
     memory: int = MEMORY,
 ) -> "MatchStream":
@@ -204,7 +204,7 @@ class _Job:
         version = self._versions.pin(self._ledger, batch)
         plan = self._settings.plan(self._source.of_batch(events), version)
         delivery = Delivery(
-            visit=plan.visit,
+            job=plan.job,
             files=plan.files,
             form=self._settings.form,
             output=self._ledger.store,

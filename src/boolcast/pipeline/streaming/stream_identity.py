@@ -19,7 +19,7 @@ from boolcast.pipeline.events.column_selection import SelectedColumns, content_o
 from boolcast.pipeline.events.decoded_batches import Source
 from boolcast.pipeline.events.file_events import FileEvents
 from boolcast.pipeline.events.parquet_streaming import ParquetStream
-from boolcast.pipeline.matching.match_task import Form, Visit
+from boolcast.pipeline.matching.match_task import MatchFormat, MatchJob
 from boolcast.pipeline.matching.matches import FORMS, form_of, id_of_type, pin_index
 from boolcast.pipeline.spark.exact_columns import type_of
 from boolcast.pipeline.streaming.ledger import Identity, Ledger, Reader, checkpoint_name
@@ -38,7 +38,7 @@ class BatchPlan(NamedTuple):
     """
 
     frame: DataFrame
-    visit: Visit
+    job: MatchJob
     files: FileEvents | None
 
 
@@ -49,7 +49,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     event_id: str
     json: str | None
     schema: Schema | None
-    form: Form
+    form: MatchFormat
     memory: int
 
     def plan(self, events: StreamEvents, version: int) -> BatchPlan:
@@ -64,8 +64,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             selected = select_columns(
                 events, self.event_id, index.attributes, self.json, self.schema
             )
-        visit = Visit(index.store, index.groups, selected.source, self.event_id)
-        return BatchPlan(selected.frame, visit, files)
+        job = MatchJob(index.store, index.groups, selected.source, self.event_id)
+        return BatchPlan(selected.frame, job, files)
 
 
 class StreamSource(NamedTuple):
@@ -166,7 +166,7 @@ def _schema(text: str) -> StructType:
     return StructType.fromJson(msgspec.json.decode(text))
 
 
-def _tables(event_id: StructField, form: Form) -> tuple[StructType, StructType]:
+def _tables(event_id: StructField, form: MatchFormat) -> tuple[StructType, StructType]:
     """The columns of the matches and of the dead letters."""
     name = StructField(event_id.name, event_id.dataType)
     last = [StructField("version", LongType()), StructField("batch", LongType())]

@@ -189,7 +189,7 @@ def wanted_of(
     """Evaluate a diagram, given by its first root, on one side; each node once.
 
     The value of a node are the clauses, as bits, of which its path leads to `good`. Writes the
-    roots of which all do to `found` from `count` on; returns the place after them.
+    roots of which all do to `found` from `count` on; returns the position after them.
     """
     counts[0] += root >= 0
     while root >= 0:

@@ -27,11 +27,11 @@ USED: int = 0
 FREE: int = 1
 LIVE: int = 2
 ROUND: int = 3
-"""Places in `Store.counts`: nodes ever used, the first free one, nodes alive, builds so far."""
+"""Positions in `Store.counts`: nodes ever used, the first free one, nodes alive, builds so far."""
 
 CREATED: int = 0
 STEPS: int = 1
-"""Places in `Room.counts`: nodes made by this build, and what it has cost."""
+"""Positions in `Room.counts`: nodes made by this build, and what it has cost."""
 
 
 class Store(NamedTuple):
@@ -218,12 +218,12 @@ def build(store: Store, room: Room, program: NDArray[np.int64]) -> int:
         if step in (ALL_OF, ANY_OF):
             count = program[at + 1]
             node = 1 if step == ALL_OF else 0
-            for place in range(at + 1 + count, at + 1, -1):
+            for position in range(at + 1 + count, at + 1, -1):
                 if node >= 0:
                     if step == ALL_OF:
-                        node = made(store, room, program[place], 0, node)
+                        node = made(store, room, program[position], 0, node)
                     else:
-                        node = made(store, room, program[place], node, 1)
+                        node = made(store, room, program[position], node, 1)
             at += 2 + count
         else:
             top -= 2
@@ -244,8 +244,8 @@ def build(store: Store, room: Room, program: NDArray[np.int64]) -> int:
 @kernel
 def sweep(store: Store, room: Room) -> None:
     """Free what this build made and nobody needs: the last first, so that none is missed."""
-    for place in range(room.counts[CREATED] - 1, -1, -1):
-        node = room.created[place]
+    for position in range(room.counts[CREATED] - 1, -1, -1):
+        node = room.created[position]
         if store.references[node] == 0:
             freed(store, node)
 

@@ -43,7 +43,7 @@ def _kept(compiled: Any) -> Any:
     except RuntimeError:
         warn_of_no_cache()
         return compiled
-    # numba has no public place for this.
+    # numba offers no public way.
     cached = compiled._cache  # noqa: SLF001
     save = cached.save_overload
 
