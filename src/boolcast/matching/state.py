@@ -49,7 +49,7 @@ class State(NamedTuple):
         yield from [(entry.subscription, entry.filter) for entry in self.additions()]
 
     def filter_of(self, sequence: int) -> "Filter":
-        """The filter of a subscription that is there, by its number."""
+        """The filter of a subscription of this state, by its sequence number."""
         for live in self.segments:
             position = live.position_of(sequence)
             if position is not None:

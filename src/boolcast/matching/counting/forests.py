@@ -103,7 +103,7 @@ def _lifted(tree: Tree, row: list[int]) -> Tree:
 def associations(
     leaves: NDArray[np.uint32], slots: NDArray[np.int64], predicates: int, hits: np.dtype[Any]
 ) -> Associations:
-    """For each of so many predicates the slots in whose trees it is a leaf, and how often."""
+    """For each predicate the slots whose trees contain it, and how often."""
     order = np.lexsort((slots, leaves))
     leaves, slots = leaves[order], slots[order]
     begins = np.ones(len(leaves), dtype=np.bool_)

@@ -1,8 +1,8 @@
 """Which predicates an event fulfils: an index by rank where they are intervals, else a test.
 
-What a predicate says is a set of intervals between ranks (`values.ranks`), so its index is a
-binary tree over them: where an event's rank lies, the nodes above hold exactly the predicates
-that it fulfils. Patterns and residuals have no such set and are tested one by one.
+Most predicates are sets of intervals between ranks (`values.ranks`). Their index is a binary tree
+over the ranks: the nodes above an event's rank hold exactly the predicates that it fulfils.
+Patterns and residuals are tested one by one.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,10 +1,10 @@
 """The index that matches events against diagrams as they stand (P2-B4).
 
-The paper evaluates every diagram once for an event. Here only what may be true is looked at, see
-`kernels.diagram_matching`: each node waits for its variable or for the node below it, by the
-estimated shares of events (`values.selectivity`). Then few variables have to be found among all
-that an event fulfils, and only those are in the indexes by rank; whether another one is true is
-seen by comparing ranks when a node asks.
+The paper evaluates every diagram once for an event. Here only nodes that may be true are visited
+(`kernels.matching`): each node waits for its variable or for the node below it, whichever is true
+less often by estimate (`values.selectivity`). So an event must find only few variables, and the
+indexes by rank hold only those. Other variables are tested by comparing ranks when a node needs
+them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -263,7 +263,7 @@ def _no_cuts(nodes: int, variables: int, outputs: int) -> DiagramCuts:
 def _listed(
     keys: NDArray[np.integer], values: NDArray[np.integer], count: int
 ) -> tuple[Unsigned, Unsigned]:
-    """For each of so many keys where its values start, and all values."""
+    """Where the values of each key start, and all values."""
     order = np.argsort(keys, kind="stable")
     starts = np.searchsorted(keys[order], np.arange(count + 1))
     return starts.astype(np.uint32), values[order].astype(np.uint32)

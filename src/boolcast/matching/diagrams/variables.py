@@ -23,8 +23,8 @@ _ATTRIBUTE_BITS: Final = 32
 class Variables:
     """Constraints by number, with how many filters hold them; numbers are used again.
 
-    `attributes` are ordered from the top of the diagrams; one that is not among them comes
-    above all others when it is first met. `set_level` gets each new variable and its level.
+    `attributes` are ordered from the top of the diagrams. Another attribute goes above all
+    others when it first occurs. `set_level` gets each new variable and its level.
     """
 
     def __init__(self, attributes: Sequence[str], set_level: Callable[[int, int], None]) -> None:
@@ -41,7 +41,7 @@ class Variables:
 
     def __getitem__(self, number: int) -> Constraint:
         constraint = self._constraints[number]
-        assert constraint is not None, "a variable that nobody holds"
+        assert constraint is not None, "a variable that no filter holds"
         return constraint
 
     def items(self) -> Iterator[tuple[int, Constraint]]:
@@ -75,7 +75,7 @@ class Variables:
         return tree, tuple(held), new
 
     def let_go(self, held: Sequence[int]) -> list[tuple[int, Constraint]]:
-        """A filter no longer holds these variables; returns those that nobody else does."""
+        """A filter no longer holds these variables; returns those that no other filter holds."""
         uses = self._uses.view()
         gone: list[tuple[int, Constraint]] = []
         for number in held:

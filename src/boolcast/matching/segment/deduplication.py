@@ -1,7 +1,7 @@
-"""Filters that are equal, whatever their spelling: each is kept once, for all who hold it.
+"""Equal filters, whatever their spelling, are kept once for all subscriptions that hold them.
 
-Of one shape and with the same bounds, two filters accept the same events. Only of a residual
-the bounds do not say all, so filters with one are equal where their texts are.
+Two filters of one shape with the same bounds accept the same events. For residuals the bounds do
+not say everything, so filters with a residual are equal only if their texts are.
 """
 
 from typing import NamedTuple
@@ -23,17 +23,17 @@ from boolcast.matching.values.shapes import take_apart
 
 
 class Content(NamedTuple):
-    """What a segment is made of: filters by slot, and who holds them."""
+    """What a segment is made of: filters by slot, and their subscriptions."""
 
     groups: list[RankedGroup]
-    holders: FilterSubscribers
+    subscribers: FilterSubscribers
     texts: StringColumn
     residuals: dict[int, Filter]
 
 
 def without_duplicates(content: Content) -> Content:
-    """The same filters, those that are equal only once, with the text of the first of them."""
-    groups, holders, texts, residuals = content
+    """The same filters, equal ones only once, with the text of the first."""
+    groups, subscribers, texts, residuals = content
     slots = np.arange(len(texts), dtype=np.int32)
     stands_for = slots.copy()
     kept_groups = [_without_duplicates(group, stands_for) for group in groups]
@@ -44,10 +44,10 @@ def without_duplicates(content: Content) -> Content:
     return Content(
         [RankedGroup(each.shape, renumbered[each.slots], each.bounds) for each in kept_groups],
         FilterSubscribers.sorted(
-            renumbered[stands_for][holders.slots()],
+            renumbered[stands_for][subscribers.slots()],
             int(is_kept.sum()),
-            holders.sequence,
-            holders.subscriptions.array,
+            subscribers.sequence,
+            subscribers.subscriptions.array,
         ),
         StringColumn(texts.array.take(pa.array(np.flatnonzero(is_kept)))),
         {int(renumbered[slot]): filter for slot, filter in residuals.items()},
@@ -55,10 +55,10 @@ def without_duplicates(content: Content) -> Content:
 
 
 def are_equal(text: str, other: str, limits: Limits) -> bool:
-    """True if two filters would surely be kept as one; a text that is no filter equals itself.
+    """True if two filters are certainly kept as one; a malformed text equals itself.
 
-    Where a number is spelt otherwise, as 1 and 1.0, nobody looks further: what is asked most
-    is whether one of two filters with other numbers is new.
+    False for numbers in different spellings, such as 1 and 1.0: most questions are about
+    filters with different numbers, and this answers them without parsing.
     """
     if text == other:
         return True
@@ -72,7 +72,7 @@ def are_equal(text: str, other: str, limits: Limits) -> bool:
 
 
 def _without_duplicates(group: RankedGroup, stands_for: NDArray[np.int32]) -> RankedGroup:
-    """The first of equal filters; the slots of the others get its slot in `stands_for`."""
+    """The first of equal filters; `stands_for` maps the slots of the others to its slot."""
     if group.shape.has_residual:
         return group
     rows = np.zeros((len(group.slots), 1), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Who holds which filter of a segment."""
+"""Which subscriptions hold which filter of a segment."""
 
 from typing import Any, NamedTuple
 
@@ -12,8 +12,8 @@ from boolcast.matching.segment.strings import StringColumn
 class FilterSubscribers(NamedTuple):
     """The subscriptions of a segment, in the order of the filters that they hold.
 
-    A subscription has a *position*. Those that hold filter s have the positions from `starts[s]` to
-    `starts[s + 1]`.
+    A subscription has a *position*. Those with filter s have the positions from `starts[s]` up
+    to `starts[s + 1]`.
     """
 
     starts: NDArray[np.int32]
@@ -28,7 +28,7 @@ class FilterSubscribers(NamedTuple):
         sequence: NDArray[np.int64],
         subscriptions: pa.StringArray,
     ) -> "FilterSubscribers":
-        """From rows in any order: the slot of the filter, of so many, the number and the id."""
+        """From rows in any order: slot of the filter, sequence number and id."""
         order = np.argsort(slots, kind="stable")
         ends = np.cumsum(np.bincount(slots, minlength=filters))
         starts = np.concatenate([[0], ends]).astype(np.int32)

@@ -1,9 +1,8 @@
-"""What the segments of a version are to a match index: told in the manifest's metadata.
+"""What each segment of a version holds: the metadata of the manifest.
 
-Of the segments that a manifest names, some hold subscriptions, some the positions in another that
-are empty (*tombstones*, so that a change writes little), and some the rows that were rejected.
-A subscription's id decides its bucket, and a segment holds subscriptions of one bucket: who
-changes a subscription looks for it only there.
+Some segments hold subscriptions, some list the dead positions of another segment (*tombstones*,
+so that a change writes little), and some hold rejected rows. A subscription's id determines its
+bucket, and a segment holds subscriptions of one bucket, so a change reads only one bucket.
 """
 
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class IndexSegment(msgspec.Struct, frozen=True):
-    """A segment of subscriptions: its files, and what is known of it without opening them."""
+    """A segment of subscriptions: its files, and what can be known without opening them."""
 
     bucket: int
     subscriptions: int
@@ -32,12 +31,12 @@ class IndexSegment(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Tells its content: parts of one key are equal, whatever store or version has them."""
+        """Identifies the content: segments with one key are equal, in any store and version."""
         return self.files.checksum, self.tombstones.checksum if self.tombstones else ""
 
 
 class Index(msgspec.Struct, frozen=True):
-    """A match index in a store: its parts, and the files of what was rejected."""
+    """A match index in a store: its segments, and the files of rejected rows."""
 
     buckets: int
     parts: tuple[IndexSegment, ...]
@@ -72,7 +71,7 @@ class Index(msgspec.Struct, frozen=True):
 
 
 class SegmentRow(msgspec.Struct, frozen=True, array_like=True):
-    """A part; files are told by their positions in the manifest."""
+    """A segment; files are positions in the manifest."""
 
     files: int
     bucket: int
@@ -91,7 +90,7 @@ class Catalog(msgspec.Struct, frozen=True):
 
 
 def catalog_of(segments: "Sequence[LiveSegment]") -> bytes:
-    """The metadata of a version that consists of these segments, without empty positions."""
+    """The metadata of a version of these segments, which must have no dead positions."""
     rows = (
         SegmentRow(position, 0, len(each.sequence), each.attributes)
         for position, each in enumerate(segments)
@@ -100,7 +99,7 @@ def catalog_of(segments: "Sequence[LiveSegment]") -> bytes:
 
 
 def index_of(manifest: Manifest) -> Index:
-    """The index that a manifest tells of. Raises StoreError if it is of something else."""
+    """The index that a manifest describes. Raises StoreError if it is something else."""
     catalog = decode_catalog(manifest.metadata)
     files = manifest.segments
     parts = tuple(
@@ -118,7 +117,7 @@ def index_of(manifest: Manifest) -> Index:
 
 
 def tombstones(positions: NDArray[np.int32]) -> StoredSegment:
-    """Empty positions, to be stored."""
+    """Dead positions, to be stored."""
     return StoredSegment({"dead": positions})
 
 

@@ -1,9 +1,8 @@
 """A live segment as arrays and metadata for the index store, and back.
 
-The arrays of the index are stored as they are, in one file, and mapped into memory again. So
-are those of the rank spaces and of the groups' constants, end to end for all attributes and all
-groups: the counts in the description, which is MessagePack, say where to split them. Ids and
-texts are mapped too.
+The arrays of the index are stored unchanged, in one file, and mapped into memory again. So are the
+rank spaces and the constants of groups, end to end for all attributes and groups: the counts in
+the description, which is MessagePack, say where to split them. Ids and texts are mapped too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -67,7 +66,7 @@ class _Description(msgspec.Struct):
 
 
 def to_stored(live: LiveSegment) -> StoredSegment:
-    """All of a segment, with every position alive."""
+    """A segment without its dead marks: every position counts as alive."""
     spaces, space_arrays = _split(live.spaces)
     groups = [
         _Group(

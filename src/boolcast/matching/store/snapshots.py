@@ -271,7 +271,7 @@ def _describe(segment: StoredSegment) -> tuple[str, tuple[File, tuple[ArrayFile,
 def _npy(array: NDArray[Any]) -> tuple[bytes, memoryview]:
     """The header of a `.npy` file and the data that follows it, the latter not copied."""
     array = np.asarray(array, order="C")
-    assert np.dtype(array.dtype.str) == array.dtype, "the dtype must be told by its name"
+    assert np.dtype(array.dtype.str) == array.dtype, "the name of a dtype must determine it"
     assert not array.dtype.hasobject
     header = BytesIO()
     np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
@@ -307,7 +307,7 @@ def reusable(store: Store, number: int) -> dict[str, SegmentFiles]:
 
 def _is_intact(store: Store, segment: SegmentFiles) -> bool:
     """Costs a read of the whole segment: a version that cannot be loaded is worth nothing."""
-    # Listed too: what we read may be a copy of what is gone.
+    # Listed too: a cached copy may outlive the file.
     folder = segment.path(segment.metadata).removesuffix(segment.metadata.name)
     if not set(segment.paths()) <= set(store.list(folder)):
         return False
@@ -368,10 +368,10 @@ def read_manifest(store: Store, number: int) -> Manifest:
             or msgspec.json.encode(envelope) != data
         ):
             raise _damaged(store, name, "its checksum is wrong")
-        form = msgspec.json.decode(envelope.manifest, type=_AnyFormat).format
-        if form != FORMAT:
+        version = msgspec.json.decode(envelope.manifest, type=_AnyFormat).format
+        if version != FORMAT:
             raise StoreError(
-                f"the index file {store}/{name} has format {form}, and this Boolcast reads "
+                f"the index file {store}/{name} has format {version}, and this Boolcast reads "
                 f"format {FORMAT}: load it with the Boolcast that saved it, or save the index again"
             )
         manifest = msgspec.json.decode(envelope.manifest, type=Manifest)

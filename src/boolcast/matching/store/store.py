@@ -30,7 +30,7 @@ class Store(Protocol):
     def path(self, name: str) -> Path | None:
         """A local file, perhaps in a cache, with the bytes under the name, to be mapped.
 
-        None if this store has no local files: `get` is what is left then. The file need not
+        None if this store has no local files: use `get` then. The file need not
         exist if the name does not.
         """
 
@@ -55,7 +55,7 @@ class Store(Protocol):
         """
 
     def delete(self, name: str) -> None:
-        """Remove the name if it is there. Who has its file mapped keeps the bytes."""
+        """Remove the name if it exists. A process that has the file mapped keeps the bytes."""
 
 
 def is_name(text: str) -> bool:
@@ -98,7 +98,7 @@ class FolderStore:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            # Unlike a rename, a link never replaces what is there.
+            # Unlike a rename, a link never replaces an existing file.
             os.link(partial, target)
         except FileExistsError:
             return False

@@ -37,7 +37,7 @@ Kind = Literal["intervals", "pattern", "residual"]
 
 
 class Test(NamedTuple):
-    """A leaf of a shape: what is asked of one attribute, constants aside.
+    """A leaf of a shape: a test of one attribute, without its constants.
 
     `boundaries` counts those of its set. For a pattern or a residual the set is only a necessary
     condition; `pattern` and `is_wanted` say what a string must match or must not match.

@@ -38,7 +38,7 @@ class Indexes(NamedTuple):
 
 
 class Associations(NamedTuple):
-    """For each predicate the slots in whose trees it occurs, and how often."""
+    """For each predicate the slots whose trees contain it, and how often."""
 
     starts: NDArray[np.uint64]  # [P + 1]
     slots: NDArray[np.uint32]

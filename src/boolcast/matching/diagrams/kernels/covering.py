@@ -298,5 +298,5 @@ def pass_over(
 
 @kernel
 def all_clauses(clauses: int) -> int:
-    """A bit for each of so many clauses."""
+    """A bit for each clause."""
     return ~_NO_BIT >> np.uint64(64 - clauses) if clauses > 0 else _NO_BIT  # type: ignore[return-value]

@@ -181,7 +181,7 @@ def freed(store: Store, node: int) -> None:
 
 @kernel
 def release(store: Store, root: int) -> None:
-    """Take a reference from a node, and free whatever nobody refers to any more."""
+    """Drop a reference to a node, and free all nodes without references."""
     store.references[root] -= 1
     # A node that is to be freed is in no one's use: `by_high` links those that wait.
     waiting = np.int32(-1)
@@ -243,7 +243,7 @@ def build(store: Store, room: Room, program: NDArray[np.int64]) -> int:
 
 @kernel
 def sweep(store: Store, room: Room) -> None:
-    """Free what this build made and nobody needs: the last first, so that none is missed."""
+    """Free the nodes of this build that have no references, the last first to miss none."""
     for position in range(room.counts[CREATED] - 1, -1, -1):
         node = room.created[position]
         if store.references[node] == 0:
@@ -276,7 +276,7 @@ def joined(store: Store, room: Room, is_and: bool, left: int, right: int) -> int
             top += 1
             frames[top, 0], frames[top, 1], frames[top, 2] = left, right, OPEN
             continue
-        # What both sides below are known of is made, and told to the frame above.
+        # Both sides below are known: make the node and pass it to the frame above.
         while node >= 0 and frames[top, 2] != OPEN:
             left, right = frames[top, 0], frames[top, 1]
             level, other = store.level[store.variable[left]], store.level[store.variable[right]]

@@ -5,9 +5,9 @@ reset between events: `memo` and `seen` hold stamps that grow by one with each e
 
 A program is short-circuit code: each test jumps, by its outcome, to another position counted from
 the program's start. The position behind the last test means true, the one after that false. A
-residual test counts as true, and a true outcome is then only pending. Programs are run in
-position: as a function of its own the loop took half as long again, for counting references to
-the arrays. Indices into them are unsigned, so that none is checked for being negative.
+residual test counts as true, and a true outcome is then only pending. The loop that runs a
+program is inlined: as a function it took half as long again, because numba counts references to
+the arrays. Indices are unsigned, so that numba does not check for negative ones.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ Array = NDArray[Any]
 FALSE = 0
 TRUE = 1
 PENDING = 2
-"""Only the reference evaluator can tell."""
+"""Only the reference evaluator can decide."""
 
 
 @kernel
@@ -176,7 +176,7 @@ def match_events(
 
 
 match_event = short_kernel(renamed(match_events.py_func, "match_event"))
-"""`match_events` for one event, without giving up the lock of Python meanwhile."""
+"""`match_events` for one event, which keeps Python's lock."""
 
 
 @kernel
@@ -190,9 +190,9 @@ def fits(
     pattern: int,
     is_unwanted: int,
 ) -> bool:
-    """Whether the event's string fits a pattern, or misses it where that is asked.
+    """Whether the event's string matches a pattern, or does not if that is wanted.
 
-    What is no string has no begin, and neither fits nor misses.
+    False for values that are not strings; their offsets are negative.
     """
     begin = text_offsets[column, 2 * event]
     if begin < 0:
@@ -282,10 +282,10 @@ _SIGNATURE = (
 
 
 def compiled_match_events() -> Callable[..., tuple[int, int, int, int]]:
-    """`match_events`, compiled or read from the cache, without numba's look at every argument.
+    """`match_events`, compiled or read from the cache, without numba's check of every argument.
 
-    That look costs more than a whole event, and rejects read-only arrays from its fast path.
-    The arguments must be exactly of these types, contiguous; nobody checks.
+    The check costs more than a whole event, and rejects read-only arrays from its fast path.
+    Arguments must be contiguous and of exactly these types; nothing checks them.
     """
     return compiled(match_events, _SIGNATURE)
 
