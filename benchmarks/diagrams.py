@@ -42,7 +42,7 @@ def main() -> None:
 def measure(title: str, filters: Sequence[Filter], order: Sequence[str]) -> None:
     """Build all filters, ask for implications of neighbours, evaluate on random assignments."""
     nodes = Nodes()
-    variables = Variables(order, nodes.place)
+    variables = Variables(order, nodes.set_level)
     trees = [variables.hold(formula_of(filter, ALL_EVENTS))[0] for filter in filters]
     nodes.build(trees[0])
     roots, took = timed(lambda: [nodes.build(tree) for tree in trees])

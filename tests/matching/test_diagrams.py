@@ -159,7 +159,7 @@ def test_a_diagram_as_deep_as_no_stack():
     nodes = Nodes(limit=1_000_000)
     count = 200_000
     for variable in range(count):
-        nodes.place(variable, variable)
+        nodes.set_level(variable, variable)
     halves = [Inner(True, tuple(range(first, count, 2))) for first in (0, 1)]
     root = nodes.build(Inner(True, (*halves, Inner(False, (0, 1)))))
     assert root is not None

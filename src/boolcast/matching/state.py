@@ -30,8 +30,8 @@ class State(NamedTuple):
     def ids(self) -> Iterator[str]:
         """The ids of all subscriptions."""
         for live in self.segments:
-            for places, names in live.subscriptions.pieces():
-                alive = np.flatnonzero(live.dead_since[places] > self.version)
+            for positions, names in live.subscriptions.pieces():
+                alive = np.flatnonzero(live.dead_since[positions] > self.version)
                 yield from [names[row] for row in alive.tolist()]
         yield from [entry.subscription for entry in self.additions()]
 
@@ -39,9 +39,9 @@ class State(NamedTuple):
         """All ids with their filters; a filter that several hold is parsed once."""
         for live in self.segments:
             last, filter = -1, None
-            for places, names in live.subscriptions.pieces():
-                alive = np.flatnonzero(live.dead_since[places] > self.version)
-                slots = live.slots_of(alive + places.start).tolist()
+            for positions, names in live.subscriptions.pieces():
+                alive = np.flatnonzero(live.dead_since[positions] > self.version)
+                slots = live.slots_of(alive + positions.start).tolist()
                 for row, slot in zip(alive.tolist(), slots, strict=True):
                     if filter is None or slot != last:
                         last, filter = slot, live.filter_at(slot)
@@ -49,10 +49,10 @@ class State(NamedTuple):
         yield from [(entry.subscription, entry.filter) for entry in self.additions()]
 
     def filter_of(self, sequence: int) -> "Filter":
-        """The filter of a subscription that is there, by its number."""
+        """The filter of a subscription of this state, by its sequence number."""
         for live in self.segments:
-            place = live.place_of(sequence)
-            if place is not None:
-                return live.filter_at(int(live.slots_of(np.array([place]))[0]))
+            position = live.position_of(sequence)
+            if position is not None:
+                return live.filter_at(int(live.slots_of(np.array([position]))[0]))
         (filter,) = (entry.filter for entry in self.additions() if entry.sequence == sequence)
         return filter

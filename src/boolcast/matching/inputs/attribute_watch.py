@@ -30,7 +30,7 @@ class AttributeWatch:
         return other
 
     def expect(self, names: Iterable[str], events: int) -> None:
-        """Filters use these attributes from now on, after so many events."""
+        """Filters use these attributes from now on, after `events` events."""
         with self._lock:
             new = set(names) - self._known
             if new:

@@ -1,4 +1,4 @@
-"""Many events in chunks, by columns, from whatever they come in."""
+"""Many events in chunks of columns, from Arrow or JSON lines."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -24,7 +24,7 @@ _CHUNK_LINES: Final = 1_024
 
 
 class Chunk(NamedTuple):
-    """Some events: their numbers, their columns, and what they are made of, to read single ones."""
+    """Some events: numbers, columns, and their source, from which single ones can be read."""
 
     numbers: NDArray[np.int64]
     columns: Columns

@@ -25,7 +25,7 @@ class Encoded(NamedTuple):
 
     `ranks` has a row for each event and a column for each attribute. `texts` holds the code
     points of strings; those of event e and text column c lie between entries 2e and 2e+1 of
-    `text_offsets[c]`, or both are -1 where the value is no string.
+    `text_offsets[c]`. Both entries are -1 if the value is not a string.
     """
 
     ranks: Ranks
@@ -113,7 +113,7 @@ class SingleEvent:
 
 
 def _check_text(name: str, array: pa.Array) -> None:
-    """Raise EventError for strings that are none: Arrow itself does not look."""
+    """Raise EventError for invalid UTF-8: Arrow itself does not check."""
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:
@@ -121,7 +121,7 @@ def _check_text(name: str, array: pa.Array) -> None:
 
 
 def _is_simple(kind: pa.DataType) -> bool:
-    """True for a type whose column is one attribute, whatever is in it."""
+    """True for a type whose column is always one attribute."""
     types = pa.types
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return _is_simple(kind.value_type)

@@ -313,7 +313,7 @@ class _Programs:
         """All code, where programs start in it, and `order` with their final numbers.
 
         `order` names programs in the order in which they are met at the nodes. Those of their
-        own are laid out so: what is run in a row lies in a row.
+        own are laid out in this order, so that programs that run together lie together.
         """
         blocks = shared.blocks + own.blocks
         code = np.concatenate(

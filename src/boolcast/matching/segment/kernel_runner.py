@@ -27,10 +27,10 @@ _OPEN: Final = 2
 
 
 class Found(NamedTuple):
-    """Matches: rows of events, places of subscriptions, and how many programs were run."""
+    """Matches: rows of events, positions of subscriptions, and how many programs were run."""
 
     rows: NDArray[np.int64]
-    places: NDArray[np.int32]
+    positions: NDArray[np.int32]
     candidates: int
 
 
@@ -58,7 +58,7 @@ def find_matches(
     first = 0
     while first < count:
         found_rows = np.empty(rows, dtype=np.int64)
-        places = np.empty(rows, dtype=np.int32)
+        positions = np.empty(rows, dtype=np.int32)
         outcomes = np.empty(rows, dtype=np.uint8)
         # Asked for each time: another thread may read on.
         scratch = live.scratch()
@@ -86,14 +86,14 @@ def find_matches(
             scratch.seen,
             scratch.stamp,
             found_rows,
-            places,
+            positions,
             outcomes,
         )
         if following == first:
             # A single event has more matches than fit.
             rows = min(8 * rows, live.most_matches)
             continue
-        found = Found(found_rows[:written], places[:written], candidates)
+        found = Found(found_rows[:written], positions[:written], candidates)
         if live.residuals:
             open_matches = np.flatnonzero(outcomes[:written] == _OPEN)
             if len(open_matches):
@@ -106,10 +106,10 @@ def _without_refused(
     live: "LiveSegment", events: EncodableEvents, found: Found, open_matches: NDArray[np.int64]
 ) -> Found:
     """The matches without the open ones that the reference evaluator refuses."""
-    rows, places, candidates = found
-    stands = np.ones(len(places), dtype=np.bool_)
+    rows, positions, candidates = found
+    stands = np.ones(len(positions), dtype=np.bool_)
     event, decided, accepts = Event(), (-1, -1), False
-    slots = live.slots_of(places[open_matches])
+    slots = live.slots_of(positions[open_matches])
     for match, row, slot in zip(
         open_matches.tolist(), rows[open_matches].tolist(), slots.tolist(), strict=True
     ):
@@ -120,7 +120,7 @@ def _without_refused(
             accepts = live.residuals[slot].accepts(event)
             decided = row, slot
         stands[match] = accepts
-    return Found(rows[stands], places[stands], candidates)
+    return Found(rows[stands], positions[stands], candidates)
 
 
 def load_kernels() -> None:

@@ -1,8 +1,8 @@
-"""How selective a test is: the share of events that satisfy it, from what is known of values.
+"""Selectivity: the estimated share of events that satisfy a test.
 
-Known are values with weights: from events seen, or from the bins of given statistics. Where
-nothing is known, a guess by the form of the test stands in; it also keeps estimates from
-few values away from 0 and 1.
+Estimates come from weighted values: of events seen, or the bins of given statistics. Without
+values the kind of test gives a guess, which also keeps estimates from few values away from 0
+and 1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ class Selectivity:
         guess = np.minimum(points / max(space.size / 2, 2.0) + ranges * _RANGE_GUESS, _CEILING)
         weighted = self._values.get(attribute)
         if weighted is None:
-            # Never seen where others were: then it is mostly missing.
+            # Other attributes were seen, but not this one: it is mostly missing.
             missing_only = self._total / (self._total + _GUESS_WEIGHT)
             at_missing = (bounds[:, 0] <= 1) & (bounds[:, 1] > 1)
             mostly: NDArray[np.float64] = np.where(at_missing, missing_only, 0.0) + guess * (

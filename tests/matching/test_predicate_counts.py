@@ -8,7 +8,7 @@ from boolcast.filters.parsing import parse
 from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.matching.inputs.chunks import chunks
 from boolcast.matching.inputs.protocol import Events
-from boolcast.matching.predicate_counts import Tally
+from boolcast.matching.predicate_counts import PredicateCounts
 from boolcast.matching.segment.live_segment import Entry, LiveSegment
 from boolcast.matching.values.selectivity import Selectivity
 from boolcast.model.arrow import events_from_arrow
@@ -17,14 +17,14 @@ from tests.matching.conformance import json_lines, numbered_lines, tables
 from tests.strategies import events, filters, predicates
 
 
-def tally_of(several: list[Filter]) -> Tally:
+def counter_of(several: list[Filter]) -> PredicateCounts:
     entries = [Entry(i, f"s{i}", filter, str(filter)) for i, filter in enumerate(several)]
-    return Tally(LiveSegment.of_entries(entries, Selectivity.unknown()))
+    return PredicateCounts(LiveSegment.of_entries(entries, Selectivity.unknown()))
 
 
-def add(tally: Tally, many: Events) -> None:
+def add(counter: PredicateCounts, many: Events) -> None:
     for chunk in chunks(many):
-        tally.add(chunk)
+        counter.add(chunk)
 
 
 def leaves_and_trees() -> st.SearchStrategy[list[Filter]]:
@@ -34,22 +34,22 @@ def leaves_and_trees() -> st.SearchStrategy[list[Filter]]:
 
 @given(leaves_and_trees(), st.lists(tables(), max_size=3))
 def test_counts_of_columns(several, batches):
-    tally = tally_of(several)
+    counter = counter_of(several)
     seen = [event for table in batches for event in events_from_arrow(table)]
     for table in batches:
-        add(tally, table)
-    assert tally.events == len(seen)
-    assert tally.matches().tolist() == [sum(map(each.accepts, seen)) for each in several]
+        add(counter, table)
+    assert counter.events == len(seen)
+    assert counter.matches().tolist() == [sum(map(each.accepts, seen)) for each in several]
 
 
 @given(leaves_and_trees(), st.lists(events(small=True), max_size=5))
 def test_counts_of_lines(several, members):
     lines = json_lines(members)
-    tally = tally_of(several)
-    add(tally, lines)
+    counter = counter_of(several)
+    add(counter, lines)
     seen = [event for _, event in numbered_lines(lines)]
-    assert tally.events == len(seen)
-    assert tally.matches().tolist() == [sum(map(each.accepts, seen)) for each in several]
+    assert counter.events == len(seen)
+    assert counter.matches().tolist() == [sum(map(each.accepts, seen)) for each in several]
 
 
 def test_the_published_counters_say_the_same():
@@ -61,6 +61,6 @@ def test_the_published_counters_say_the_same():
     table = auction.events(0, 2_000)
     engine.match_batch(table).read_all()
     learnt = engine.statistics().predicates
-    tally = tally_of([parse(text) for text in learnt])
-    add(tally, table)
-    assert dict(zip(learnt, tally.matches().tolist(), strict=True)) == learnt
+    counter = counter_of([parse(text) for text in learnt])
+    add(counter, table)
+    assert dict(zip(learnt, counter.matches().tolist(), strict=True)) == learnt
