@@ -1,5 +1,12 @@
 """`boolcast simulate`."""
 
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
 import pyarrow.parquet as pq
 import pytest
 
@@ -73,7 +80,61 @@ def test_many_seeds():
     result = run("simulate", "--seeds", "1..6", "--cores", "2")
     assert result.code == 0
     assert result.output.startswith("6 seeds, ")
-    assert "✓ all were delivered" in result.output
+    assert "✓ all expected deliveries arrived" in result.output
+
+
+TELLS_PROGRESS = """
+import sys
+from contextlib import contextmanager
+from boolcast.cli import main, simulate_report
+
+@contextmanager
+def shares(title):
+    yield lambda share, text: print(text, file=sys.stderr, flush=True)
+
+simulate_report.shares = shares
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("cores", "as_json"), [("1", False), pytest.param("2", True, marks=pytest.mark.slow)]
+)
+def test_ctrl_c_ends_many_seeds_with_their_tally(tmp_path, cores, as_json):
+    script = tmp_path / "tells_progress.py"
+    script.write_text(TELLS_PROGRESS)
+    words = [
+        "simulate",
+        "--seeds",
+        "1..1000000",
+        "--cores",
+        cores,
+        "--policy",
+        "flood",
+        "--engine",
+        "scan",
+    ]
+    with subprocess.Popen(
+        [sys.executable, script, *words, *(["--json"] if as_json else [])],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr is not None
+        seeds = [process.stderr.readline() for _ in range(3)]
+        os.killpg(process.pid, signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    assert seeds == ["seed 1\n", "seed 2\n", "seed 3\n"]
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    if as_json:
+        report = json.loads(output)
+        assert (report["seeds"] >= 3, report["failing"]) == (True, None)
+    else:
+        assert re.match(r"\d+ seeds, [\d,]+ messages, .* deliveries were due", output)
+        assert "✓" not in output
 
 
 @pytest.mark.slow

@@ -241,13 +241,13 @@ class Player:
 
     def _cut(self, place: int) -> None:
         links = [direction for direction in self.network.queues if direction[0] < direction[1]]
-        self.network.cut(*links[place % len(links)])
+        self.network.break_link(*links[place % len(links)])
 
     def _heal(self) -> None:
-        self.network.heal()
+        self.network.mend_links()
 
     def _rest(self) -> None:
-        self.network.heal()
+        self.network.mend_links()
         self.network.settle()
         self.rests += 1
 

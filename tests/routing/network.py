@@ -110,11 +110,11 @@ class Network:
         for left, right in links:
             self.connect(left, right)
 
-    def cut(self, left: str, right: str) -> None:
+    def break_link(self, left: str, right: str) -> None:
         """Let a link wait, with all that is on its way."""
         self.down.setdefault(frozenset((BrokerId(left), BrokerId(right))), False)
 
-    def heal(self) -> None:
+    def mend_links(self) -> None:
         """Let all links work again."""
         for link, is_new in list(self.down.items()):
             left, right = sorted(link)

@@ -167,7 +167,7 @@ def test_a_restored_broker_has_its_index_again(always_indexed, overlap, with_dis
     network.subscribe("B", "c", "elsewhere", "x < 0 or y = 1 and y = 2")
     network.settle()
     network.restart("B", with_disk=with_disk)
-    network.heal()
+    network.mend_links()
     network.settle()
     # By the restored advertisements, and by the restored subscriptions.
     network.subscribe("C", "c", "late", "x = 3")

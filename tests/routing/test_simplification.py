@@ -275,7 +275,7 @@ def test_a_merger_outlives_a_crash():
 def test_a_merger_and_a_broker_without_its_disk(lost):
     network = row_network(MERGING)
     network.restart(lost, with_disk=False)
-    network.heal()
+    network.mend_links()
     network.settle()
     if lost == "B3":
         network.advertise("B3", "p", "a", "x >= 0")
@@ -320,7 +320,7 @@ def test_what_was_not_repeated_goes_with_its_merger():
     network.settle()
     assert network.matched("B2") == ["y = 1"]
     network.restart("B1", with_disk=False)
-    network.heal()
+    network.mend_links()
     network.settle()
     assert network.table("B2") == network.table("B3") == ["y = 1 and x > 7"]
     network.publish("B3", "p", "second", x=9, y=1)

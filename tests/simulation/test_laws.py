@@ -39,7 +39,7 @@ class Validation(Observer):
 
     def steps(self, time, broker, job, step):
         if self.run is not None:
-            checked = self.run.simulation.processes[broker].stack.broker
+            checked = self.run.simulation.broker(broker)
             checked.validate()
             check_engine(checked)
 
@@ -279,7 +279,7 @@ def test_a_trace_depends_on_every_part_of_a_plan():
 
 @pytest.mark.parametrize("policy", ["flood", "active", "incremental-packing"])
 def test_the_link_protocol_changes_no_delivery(policy):
-    """`DirectStack` against its twin, on perfect wires."""
+    """`DirectProcess` against its twin, on perfect wires."""
     total = 0
     for seed in range(5):
         plan = Plan(seed=seed, topology="tree:2x2", policy=policy, faults="none", engine="scan")

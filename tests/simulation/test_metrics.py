@@ -222,7 +222,7 @@ def test_a_client_that_leaves_triggers_and_costs_as_much_as_its_ends_do(end):
         simulation.request(B[0], ClientSubscribes(client, name, parse(text)))
     assert simulation.settle()
     simulation.request(B[0], end)
-    job, _ = simulation.processes[B[0]].current or (None, None)
+    job, _ = simulation.queues[B[0]].current or (None, None)
     assert job == end, "it takes time"
     assert simulation.settle()
     metrics.look(simulation)

@@ -12,7 +12,7 @@ from boolcast.routing.protocol.configuration import PRESETS, Configuration, Merg
 from boolcast.routing.protocol.stimuli import ClientLeaves
 from boolcast.simulation.runs import describe, outcome_of
 from boolcast.simulation.scenarios.combinations import combinations
-from boolcast.simulation.scenarios.faults import KINDS, Cut, Fault
+from boolcast.simulation.scenarios.faults import KINDS, BrokenLink, Fault
 from boolcast.simulation.scenarios.plans import Plan, draw, policies_of
 from boolcast.simulation.scenarios.scenarios import SCENARIOS, Load
 
@@ -44,7 +44,7 @@ def test_the_seed_draws_everything():
     assert {len(each.topology.brokers) for each in drawn} == set(range(2, 8))
     assert len({each.configuration for each in drawn}) > 50
     kinds = Counter(type(fault).__name__ for each in drawn for fault in each.faults)
-    assert set(kinds) == {"Cut", "Slow", "Clog", "Crash", "Pause"}
+    assert set(kinds) == {"BrokenLink", "Slow", "Clog", "Crash", "Pause"}
     assert {each.is_direct for each in drawn} == {True, False}
     assert any(each.wires.loss and each.wires.lateness for each in drawn)
 
@@ -103,7 +103,7 @@ def test_a_description_is_a_policy():
 
 
 def test_faults_from_a_file(tmp_path):
-    faults: list[Fault] = [Cut(at=1.0, seconds=2.0, links=(("B0", "B1"),))]  # type: ignore[arg-type]
+    faults: list[Fault] = [BrokenLink(at=1.0, seconds=2.0, links=(("B0", "B1"),))]  # type: ignore[arg-type]
     path = tmp_path / "faults.json"
     path.write_bytes(msgspec.json.encode(faults))
     drawn = draw(Plan(seed=1, topology="line:2", faults=str(path)))

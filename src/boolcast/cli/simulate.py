@@ -119,9 +119,10 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
 
     \b
     Exit codes:
-      0  everything was delivered as it should
-      1  something was not
-      2  the usage is wrong, or a file cannot be read
+      0    all expected deliveries arrived
+      1    something went wrong
+      2    the usage is wrong, or a file cannot be read
+      130  Ctrl-C; with --seeds the tally so far is shown
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
     if plot is not None:
         check_matplotlib()

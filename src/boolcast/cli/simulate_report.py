@@ -9,8 +9,10 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import typer
 from msgspec.structs import replace
 
+from boolcast.cli.output.exit_codes import ExitCode
 from boolcast.cli.output.progress import shares
 from boolcast.cli.output.tables import QuietConsole, number, plain_table
 from boolcast.cli.output.termination import ended_by_sigterm
@@ -58,23 +60,43 @@ def show(plan: Plan, *, output: str | None, plot: str | None, as_json: bool) -> 
 
 
 def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> bool:
-    """Run a plan with many seeds, up to the first that fails; False if one does."""
-    # What is wrong with the plan shows before cores start.
+    """Run a plan with many seeds, up to the first that fails; False if one does.
+
+    Ctrl-C ends it with the tally of the seeds done so far.
+    """
+    # A wrong plan shows before processes start.
     left_out = draw(replace(plan, seed=seeds[0])).left_out
     plans = [replace(plan, seed=seed) for seed in seeds]
     done: list[Outcome] = []
     found = outcomes(plans, cores=min(cores or os.cpu_count() or 1, len(plans)))
-    with ended_by_sigterm(), shares("seeds") as progress, closing(found):
-        for outcome in found:
-            done.append(outcome)
-            progress(len(done) / len(plans), f"seed {outcome.seed}")
-            if not outcome.is_right:
-                break
+    try:
+        with ended_by_sigterm(), shares("seeds") as progress, closing(found):
+            for outcome in found:
+                done.append(outcome)
+                progress(len(done) / len(plans), f"seed {outcome.seed}")
+                if not outcome.is_right:
+                    break
+    except KeyboardInterrupt:
+        _write_tally(done, left_out, as_json=as_json)
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    _write_tally(done, left_out, as_json=as_json)
     last = done[-1]
     if as_json:
-        failing = None if last.is_right else last
-        write_json({"seeds": len(done), "failing": failing, "left_out": left_out})
         return last.is_right
+    if last.is_right:
+        write("✓ all expected deliveries arrived")
+        return True
+    write(f"seed {last.seed} fails ({last.brokers} brokers, {last.policy})")
+    _write_verdict(last)
+    write(f"again: {_command(replace(plan, seed=last.seed))}")
+    return False
+
+
+def _write_tally(done: list[Outcome], left_out: Links, *, as_json: bool) -> None:
+    if as_json:
+        failing = next((each for each in done if not each.is_right), None)
+        write_json({"seeds": len(done), "failing": failing, "left_out": left_out})
+        return
     _write_left_out(left_out)
     verdicts = [each.verdict for each in done if each.verdict is not None]
     settled = sum(each.settled for each in verdicts)
@@ -84,13 +106,6 @@ def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> 
         f"{counted(sum(each.faults for each in done), 'fault')}: {settled:,} deliveries were due, "
         f"{lost:,} events were lost inside brokers without their disk"
     )
-    if last.is_right:
-        write("✓ all were delivered as they should")
-        return True
-    write(f"seed {last.seed} fails ({last.brokers} brokers, {last.policy})")
-    _write_verdict(last)
-    write(f"again: {_command(replace(plan, seed=last.seed))}")
-    return False
 
 
 def _command(plan: Plan) -> str:

@@ -166,8 +166,8 @@ class Run:
         if self.metrics is not None:
             self.metrics.look(simulation)
         if self.plan.workload == "random":
-            for process in simulation.processes.values():
-                process.stack.broker.validate()
+            for name in simulation.topology.brokers:
+                simulation.broker(name).validate()
         return self.judged(verdict=self.checker.verdict())
 
     def judged(self, *, verdict: Verdict | None = None, error: str = "") -> Outcome:

@@ -28,10 +28,14 @@ from boolcast.optimising.pruning.stopping import MemoryTarget, Operations
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.core.state import State
 from boolcast.routing.protocol.configuration import configure
-from boolcast.routing.protocol.stimuli import ClientAdvertises, ClientPublishes, ClientSubscribes
+from boolcast.routing.protocol.stimuli import (
+    ClientAdvertises,
+    ClientPublishes,
+    ClientSubscribes,
+    Request,
+)
 from boolcast.routing.rewriting.subscription_rewriting import SubscriptionPruning
 from boolcast.simulation.network.broker_process import Job, Step
-from boolcast.simulation.network.clients import Request
 from boolcast.simulation.network.costs import FREE
 from boolcast.simulation.network.observation import Observer
 from boolcast.simulation.network.simulator import Simulation
@@ -189,7 +193,7 @@ class _Network:
             yield self.names[row % BROKERS], ClientSubscribes(client, "s", _node(filter))
 
     def _states(self) -> list[State]:
-        return [each.stack.broker.state for each in self._simulation.processes.values()]
+        return [self._simulation.broker(name).state for name in self.names]
 
     def originals(self) -> dict[SubscriptionId, Filter]:
         """What clients asked for, by the ids that brokers gave it."""

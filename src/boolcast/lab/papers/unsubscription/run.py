@@ -16,10 +16,12 @@ from boolcast.lab.papers.unsubscription.workload import Groups, Load
 from boolcast.model.identifiers import BrokerId, PublicationId
 from boolcast.routing.protocol.configuration import Configuration, configure
 from boolcast.routing.protocol.messages import Publish, Subscribe, Unsubscribe
-from boolcast.routing.protocol.stimuli import Received
+from boolcast.routing.protocol.stimuli import (
+    Received,
+    Request,
+)
 from boolcast.simulation.judging.metrics import Metrics
 from boolcast.simulation.network.broker_process import Job, Step
-from boolcast.simulation.network.clients import Request
 from boolcast.simulation.network.costs import Costs
 from boolcast.simulation.network.observation import Observer
 from boolcast.simulation.network.simulator import Simulation
