@@ -73,7 +73,7 @@ def test_many_seeds():
     result = run("simulate", "--seeds", "1..6", "--cores", "2")
     assert result.code == 0
     assert result.output.startswith("6 seeds, ")
-    assert "✓ all were delivered" in result.output
+    assert "✓ all expected deliveries arrived" in result.output
 
 
 @pytest.mark.slow

@@ -31,7 +31,6 @@ class InterruptibleGroup(TyperGroup):
 application = typer.Typer(
     cls=InterruptibleGroup,
     no_args_is_help=True,
-    add_completion=False,
     # Plain help and errors: rich would take longer to import than all the rest.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

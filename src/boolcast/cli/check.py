@@ -15,7 +15,7 @@ from boolcast.cli.input.sources import STANDARD_INPUT, Line, Source, refuse_two_
 from boolcast.cli.input.subscriptions import Subscriptions
 from boolcast.cli.output.exit_codes import ExitCode
 from boolcast.cli.output.faults import ErrorReport, text_at, text_of
-from boolcast.cli.output.writing import counted, write, write_error, write_json
+from boolcast.cli.output.writing import counted, styled, write, write_error, write_json
 from boolcast.errors import FilterError, InputError, UsageError
 from boolcast.filters.canonical import canonical
 from boolcast.filters.expressions import Filter
@@ -135,7 +135,7 @@ def _check_text(text: str, schema: Schema | None, as_json: bool) -> ExitCode:
         if as_json:
             write_json(Checked(error=ErrorReport.of(error)))
         else:
-            write_error(f"error: {text_of(error)}")
+            write_error(f"{styled('error:', 'red', error=True)} {text_of(error)}")
             if _PATH.fullmatch(text):
                 write_error(f"hint: if a file was meant, there is none of the name {text}")
         return ExitCode.BAD_INPUT
@@ -143,11 +143,11 @@ def _check_text(text: str, schema: Schema | None, as_json: bool) -> ExitCode:
         write_json(checked)
     else:
         write(f"canonical   {checked.canonical}")
-        write(f"simplified  {checked.simplified}")
+        write(f"simplified  {_simplified(checked)}")
         for line in _remarks(checked):
             write(line)
         if not checked.findings:
-            write("no findings")
+            write(styled("no findings", "green"))
     return ExitCode.RESERVATIONS if checked.findings else ExitCode.FINE
 
 
@@ -172,7 +172,7 @@ def _check_file(
                 Checked(file=file, line=line, error=ErrorReport.of(error, file=file, line=line))
             )
         else:
-            write_error(text_at(file, line, error))
+            write_error(styled(text_at(file, line, error), "red", error=True))
         if strict:
             raise typer.Exit(ExitCode.BAD_INPUT)
 
@@ -186,7 +186,7 @@ def _check_file(
             elif checked.findings or checked.exhausted or not quiet:
                 write(f"{source.name}:{number}: {checked.canonical}")
                 if checked.simplified != checked.canonical:
-                    write(f"  simplified  {checked.simplified}")
+                    write(f"  simplified  {_simplified(checked)}")
                 for line in _remarks(checked):
                     write(f"  {line}")
     if not as_json:
@@ -200,9 +200,14 @@ def _check_file(
 
 def _remarks(checked: Checked) -> Iterator[str]:
     for finding in checked.findings:
-        yield f"{finding.code}: {finding.message}"
+        yield f"{styled(f'{finding.code}:', 'yellow')} {finding.message}"
     if checked.exhausted:
-        yield "the budget ran out: there may be more to find, and a simpler filter"
+        yield "the budget ran out: there may be more findings and a simpler filter"
+
+
+def _simplified(checked: Checked) -> str:
+    text = checked.simplified or ""
+    return text if text == checked.canonical else styled(text, "cyan")
 
 
 def _checked(filter: Filter, schema: Schema | None) -> Checked:
