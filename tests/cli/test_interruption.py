@@ -5,7 +5,6 @@ import subprocess
 
 import pytest
 
-from boolcast.cli.application import application
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 
 COMMANDS = {
@@ -72,9 +71,6 @@ def test_all_commands(monkeypatch, function):
 
 
 def test_it_is_documented_once():
-    texts = [run("--help").output]
-    texts += [
-        run(command.name or command.callback.__name__, "--help").output
-        for command in application.registered_commands
-    ]
-    assert sum("130" in text for text in texts) == 1
+    commands = ("check", "explain", "match", "stream", "backtest", "simulate", "index", "demo")
+    texts = [run(*words, "--help").output for words in ((), *((name,) for name in commands))]
+    assert ["130" in text for text in texts] == [True] + len(commands) * [False]

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec.structs import replace
 
+from boolcast.cli.output.endings import ended_by_sigterm
 from boolcast.cli.output.progress import shares
 from boolcast.cli.output.tables import QuietConsole, number, plain_table
-from boolcast.cli.output.termination import ended_by_sigterm
 from boolcast.cli.output.writing import counted, write, write_error, write_json
 from boolcast.errors import FileError
 from boolcast.simulation.judging.metrics import Metrics, Overlaps, Summary

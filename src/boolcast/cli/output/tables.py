@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from boolcast.cli.output.writing import end_quietly
+from boolcast.cli.output.endings import end_quietly
 
 WIDTH: Final = 60
 """The narrowest terminal that output is laid out for."""

@@ -5,12 +5,11 @@ import math
 import os
 import sys
 from collections.abc import Mapping
-from typing import NoReturn
 
 import msgspec
 import typer
 
-from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.endings import discard_output, end_quietly
 from boolcast.errors import FileError
 from boolcast.model.values import Opaque, Timestamp, is_well_formed
 
@@ -48,19 +47,8 @@ def write(text: str | bytes, *, end: bool = True) -> None:
     except BrokenPipeError:
         end_quietly()
     except OSError as error:
-        _discard_output()
+        discard_output()
         raise FileError(f"cannot write: {error.strerror}", path="<stdout>") from None
-
-
-def end_quietly() -> NoReturn:
-    """End the command because its output is no longer read."""
-    _discard_output()
-    raise typer.Exit(ExitCode.BROKEN_PIPE)
-
-
-def _discard_output() -> None:
-    """Let the interpreter's last flush succeed, whatever is left in the buffers."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def write_error(text: str) -> None:

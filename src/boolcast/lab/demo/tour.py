@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from boolcast.algebra import covers, lint, overlaps, simplify
-from boolcast.cli.output.faults import text_of
+from boolcast.cli.output.error_messages import text_of
 from boolcast.cli.output.progress import steps
 from boolcast.cli.output.tables import QuietConsole
 from boolcast.cli.output.writing import write_json
