@@ -1,4 +1,4 @@
-"""`boolcast match`: which events go to which subscriptions."""
+"""`boolcast match`: find the subscriptions that accept each event."""
 
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Final
@@ -7,8 +7,8 @@ import typer
 
 from boolcast.cli.input.options import SchemaPath, Strict, read_schema
 from boolcast.cli.input.sources import Source, refuse_two_readers
-from boolcast.cli.output.exit_codes import ExitCode
-from boolcast.cli.output.faults import ErrorReport, text_at
+from boolcast.cli.output.endings import ExitCode
+from boolcast.cli.output.error_messages import ErrorReport, text_at
 from boolcast.cli.output.writing import counted, write_error, write_json
 from boolcast.errors import InputError
 
@@ -26,7 +26,7 @@ def match(
             "-s",
             metavar="FILE",
             show_default=False,
-            help="JSON lines: a subscription each.",
+            help="Subscriptions, as JSON lines.",
         ),
     ],
     events: Annotated[
@@ -36,7 +36,7 @@ def match(
             "-e",
             metavar="FILE",
             show_default=False,
-            help="JSON lines: an event each.",
+            help="Events, as JSON lines.",
         ),
     ],
     event_id: Annotated[
@@ -44,37 +44,39 @@ def match(
         typer.Option(
             "--event-id",
             metavar="ATTRIBUTE",
-            help="Name events by this attribute instead of their line.",
+            help="Attribute to name events by, instead of the line number.",
         ),
     ] = None,
     schema: SchemaPath = None,
     strict: Strict = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Write no summary.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Write no summary and no warnings.")
+    ] = False,
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="Write bad lines and the summary as JSON, too."),
+        typer.Option("--json", help="Write errors and the summary as JSON, too."),
     ] = False,
 ) -> None:
-    """Tell which events go to which subscriptions.
+    """Find the subscriptions that accept each event.
 
-    Both files are JSON lines, may be gzipped, and one of them may be `-` for standard input:
+    Both files are JSON lines, gzip works, and one of them may be `-` for standard input:
 
     \b
       {"subscription": "alert-1", "filter": "item.price < 25"}    a subscription
       {"title": "Dune", "item": {"price": 21}}                    an event
 
-    For each match there is one line on standard output, in the order of the events, and for
-    each event in that of the subscriptions:
+    Each match is one line on standard output, in the order of the events, then of the
+    subscriptions:
 
     \b
       {"event": 1, "subscription": "alert-1"}
 
-    `event` is the number of the event's line, from 1, or the value of the attribute that
-    --event-id names. Events are read one at a time: a stream may go on for ever.
+    `event` is the line number, or the attribute that --event-id names. Events from a pipe are
+    matched as they arrive, so a stream may go on forever.
 
-    A bad line is reported on standard error as FILE:LINE: reason, and left out, and so is a
-    subscription that an earlier line has with another filter. Empty lines are skipped. At the
-    end there is a summary on standard error.
+    Bad lines are reported on standard error as FILE:LINE: reason, and left out. So is a
+    subscription whose id an earlier line has with another filter. At the end come warnings
+    about attributes that no event had, probably misspelled, and a summary.
 
     \b
     Examples:
@@ -84,7 +86,7 @@ def match(
 
     \b
     Exit codes:
-      0  all lines were read, whether there are matches or not
+      0  all lines were read, with or without matches
       1  bad lines were left out
       2  a file cannot be read, a line is bad with --strict, or the usage is wrong
     """  # noqa: D301 - \b keeps the lines of a paragraph apart

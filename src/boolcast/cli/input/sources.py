@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, TypeVar, cast
 
-from boolcast.cli.output.progress import Progress
+from boolcast.cli.input.reading_progress import ReadingProgress
 from boolcast.errors import FileError, InputError, UsageError
 
 STANDARD_INPUT: Final = "-"
@@ -87,7 +87,7 @@ class Source:
 
     def batches(self) -> Iterator[list[tuple[int, bytes]]]:
         """The lines as they are, with their numbers: as many at a time as are there already."""
-        with Progress(self.name, self.size) as progress:
+        with ReadingProgress(self.name, self.size) as progress:
             first = 1
             for lines in self._split():
                 progress.update(self._file.tell() if self.size is not None else 0)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from boolcast.algebra.relations import covers, overlaps
 from boolcast.algebra.simplification import lint, simplify
-from boolcast.cli.output.faults import text_of
+from boolcast.cli.output.error_messages import text_of
 from boolcast.cli.output.progress import steps
 from boolcast.cli.output.tables import QuietConsole
 from boolcast.cli.output.writing import write_json

@@ -1,4 +1,4 @@
-"""What is wrong with an input, as text for people and as data for programs."""
+"""Errors as text for people and as data for programs."""
 
 import msgspec
 
@@ -6,10 +6,10 @@ from boolcast.errors import BoolcastError, FileError, FilterError, FilterSyntaxE
 
 
 class ErrorReport(msgspec.Struct, frozen=True, kw_only=True):
-    """An error as a program reads it; null for what is not known.
+    """An error for programs; unknown members are null.
 
-    `kind` is the class of error, `position` the offset of the offending character in `text`,
-    which is the filter; `file` and `line` are where it was read from.
+    `kind` is the class of error, `text` the filter, `position` the offset of the mistake in it;
+    `file` and `line` say where it was read.
     """
 
     kind: str
@@ -26,7 +26,7 @@ class ErrorReport(msgspec.Struct, frozen=True, kw_only=True):
     def of(
         cls, error: BoolcastError, *, file: str | None = None, line: int | None = None
     ) -> "ErrorReport":
-        """The report of an error; `file` and `line` where it was met, if it does not know."""
+        """The report of an error; `file` and `line` fill in what the error does not know."""
         kind = type(error).__name__
         match error:
             case FilterError():
@@ -48,12 +48,12 @@ class ErrorReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def text_of(error: BoolcastError) -> str:
-    """The error as people read it, with the caret; of a filter of one line, no line is named."""
+    """The error with its caret; a filter of one line needs no line number."""
     if isinstance(error, FilterError) and error.text is not None and "\n" not in error.text:
         return str(error).replace(" (line 1, column ", " (column ", 1)
     return str(error)
 
 
 def text_at(file: str, line: int, error: BoolcastError) -> str:
-    """The error and the line of the file that it was met in, in the form editors jump to."""
+    """The error as `file:line: problem`, which editors can jump to."""
     return str(error) if isinstance(error, FileError) else f"{file}:{line}: {text_of(error)}"
