@@ -11,6 +11,9 @@ PYTEST = $(BIN)/python -m pytest
 SIDE_BY_SIDE = -n auto --dist loadfile --no-loadscope-reorder
 FORMAT = ruff format $(if $(CI),--check)
 
+# Keep compiled modules, whatever the environment says: tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL = help
 .PHONY: help setup demo test test-fast test-long check fuzz bench lock clean
 
