@@ -19,8 +19,8 @@ help: ## list the targets
 
 setup: $(READY) ## make .venv with the locked dependencies (implied by all others)
 
-demo: $(READY) ## a tour in two parts, in under 3 minutes: filters, and a stream on Spark
-	@$(BIN)/boolcast demo --engines 0
+demo: $(READY) ## engines side by side, filters, and a stream on Spark, in two minutes
+	@$(BIN)/boolcast demo
 	@$(BIN)/boolcast demo spark
 
 test: $(READY) ## all tests and static checks, except the long ones

@@ -1,6 +1,6 @@
-"""Pruning: how long it takes, and how fast events are matched before and after.
+"""How long pruning takes, and how fast events are matched before and after.
 
-`make bench` measures; as tests they run once and small.
+`make bench` measures; as tests these run once, on little data.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.matching.inputs.protocol import Engine
 from boolcast.matching.matcher import Matcher
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
+from boolcast.optimising.pruning.queues import SelectivityQueue
 from boolcast.optimising.statistics.selectivities import Selectivities
 
 pytestmark = pytest.mark.slow

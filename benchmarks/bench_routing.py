@@ -11,11 +11,11 @@ import pytest
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
-from boolcast.matching.relations.coverings import ByProofs
+from boolcast.matching.relations.covering_index import ByProofs
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, BrokerId, PublicationId, SubscriptionId
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import configure
 from boolcast.routing.protocol.messages import (
     Acknowledge,
     Advertise,
@@ -69,7 +69,7 @@ def test_insert_into_the_relation_graph(
 
 @pytest.mark.benchmark(group="publish")
 def test_an_event_through_a_broker(benchmark: Benchmark) -> None:
-    broker = Broker(BrokerId("B"), Configuration(covering="none"), neighbours=[A, C])
+    broker = Broker(BrokerId("B"), configure({"covering": "none"}), neighbours=[A, C])
     for link in (A, C):
         broker.handle(LinkUp(link), now=0)
     for link in (A, C):

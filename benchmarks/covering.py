@@ -1,15 +1,15 @@
-"""Covering for a stream of subscriptions: diagrams, the broker's candidate index, and pairs.
+"""Covering for a stream of subscriptions: diagrams, the covering index, and all pairs.
 
     python -m benchmarks.covering [--subscriptions 200000] [--set A] [--last 2000] [--scanned 20]
 
-Each new subscription asks what covers it and, if nothing does, removes what it covers and is
-added: the table of one neighbour, as set A or B of P2-X1 fills it. The diagrams take up the whole
-stream. The others are measured on the last of it: they are given the table that the diagrams had
-by then, and must leave the same in the end. The scan compares each of the very last with the whole
-table, in both directions; nothing is extrapolated. Then the relation graphs of brokers are filled
-from four workloads, with `covering_by` proofs and diagrams (`--graphs`). `missed` are the entries
-left that the algebra says another one covers, of a sample, and coverings among filters of random
-shapes that the diagrams do not see. Times are processor time.
+Each new subscription asks what covers it. If nothing does, it removes what it covers and is added:
+the table of one neighbour, filled from set A or B of P2-X1. The diagrams process the whole stream.
+The others are measured on the last of it: they get the table that the diagrams had by then, and
+must end with the same. The scan compares each of the very last with the whole table, in both
+directions; nothing is extrapolated. Then the relation graphs of brokers are filled from four
+workloads, with the covering tests `proofs` and `diagrams` (`--graphs`). `missed` counts remaining
+entries, of a sample, that another one covers by the algebra, and coverings among filters of random
+shapes that the diagrams miss. Times are processor time.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from typing import NamedTuple, get_args
 
 import msgspec
 
-from boolcast.algebra import covers
+from boolcast.algebra.relations import covers
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.lab.papers.diagrams.tables import SetName, pairs_of
@@ -27,31 +27,26 @@ from boolcast.matching.diagrams.covering import Method
 from boolcast.matching.diagrams.diagrams import Diagrams
 from boolcast.matching.diagrams.implications import Way
 from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser
-from boolcast.matching.relations.coverings import ByProofs
+from boolcast.matching.relations.covering_index import ByProofs
 from boolcast.model.statistics import Statistics
 from boolcast.optimising.pruning.trees import Tree, best_pruning, prepared, pruned
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.policies.registry import COVERING_TESTS
-from boolcast.routing.protocol.configuration import Configuration, CoveringTest
+from boolcast.routing.protocol.configuration import CoveringSettings, CoveringTest
 from boolcast.routing.tables.covering_graph import RelationGraph
 from boolcast.workloads import PAIR_SETS, Auction, Diverse
 from boolcast.workloads.pairs import ATTRIBUTES
 
 
-def set_a(size: int) -> list[Filter]:
-    """Set A, with as many pairs as its size asks for."""
-    return drawn("A", size)
-
-
 def drawn(name: SetName, size: int) -> list[Filter]:
-    """The first of a set of P2-X1."""
+    """The first subscriptions of a set of P2-X1."""
     return list(pairs_of(name, size, seed=1).subscription_filters(0, size))
 
 
 def by_diagrams(
     filters: Sequence[Filter], method: Method, way: Way, last: int
 ) -> tuple[set[str], set[str]]:
-    """What is left before the last of the stream, and after it."""
+    """What is left before the last part of the stream, and after it."""
     table = Diagrams(ATTRIBUTES, way=way)
     table.covering(filters[0], method)
     before: set[str] = set()
@@ -74,24 +69,24 @@ def by_diagrams(
 
 
 def each(begin: float, count: int) -> str:
-    """The microseconds for one, since then."""
+    """Microseconds for each of `count`, since `begin`."""
     return f"{(time.process_time() - begin) * 1e6 / count:,.0f}"
 
 
 def names_in(table: Diagrams) -> set[str]:
-    """All that a table holds."""
+    """All names in a table."""
     return {name for names in table.outputs().values() for name in names}
 
 
 class Entry(NamedTuple):
-    """A subscription in the broker's index."""
+    """A subscription in the covering index."""
 
     order: int
-    form: AnalysedFilter
+    analysed: AnalysedFilter
 
 
 def by_candidates(filters: Sequence[Filter], before: set[str], last: int) -> set[str]:
-    """The last of the stream by the index of `routing`, whose candidates the algebra proves."""
+    """The last of the stream by the covering index, whose candidates the algebra proves."""
     analyser = FilterAnalyser()
     index: ByProofs[Entry] = ByProofs(analyser)
     left = set(before)
@@ -102,9 +97,9 @@ def by_candidates(filters: Sequence[Filter], before: set[str], last: int) -> set
     begin = time.process_time()
     for number in range(len(filters) - last, len(filters)):
         entry = Entry(number, analyser.analyse(filters[number]))
-        if any(index.covers(other, entry) for other in index.covering(entry.form)):
+        if any(index.covers(other, entry) for other in index.covering(entry.analysed)):
             continue
-        for other in index.covered(entry.form):
+        for other in index.covered(entry.analysed):
             if index.covers(entry, other):
                 index.remove(other)
                 left.discard(str(other.order))
@@ -115,19 +110,19 @@ def by_candidates(filters: Sequence[Filter], before: set[str], last: int) -> set
 
 
 def by_scan(filters: Sequence[Filter], left: set[str], scanned: int) -> None:
-    """What a comparison with every entry, in both directions, takes for each of the very last."""
+    """Compare each of the very last with every entry, in both directions."""
     analyser = FilterAnalyser()
     table = [analyser.analyse(filters[int(name)]) for name in sorted(left, key=int)]
-    asked = [analyser.analyse(filter) for filter in filters[-scanned:]]
+    asked = [analyser.analyse(each) for each in filters[-scanned:]]
     begin = time.process_time()
-    for form in asked:
+    for filter in asked:
         for other in table:
-            _ = analyser.covers(other, form) or analyser.covers(form, other)
+            _ = analyser.covers(other, filter) or analyser.covers(filter, other)
     print(f"pairs: {each(begin, len(asked))} µs each of {len(asked)}, {len(table):,} entries")
 
 
 def by_graphs(size: int) -> None:
-    """Relation graphs as brokers fill them, in which the covered stay, by proofs and diagrams."""
+    """Relation graphs as in brokers, which keep covered entries, by proofs and diagrams."""
     workloads = {
         "set A": drawn("A", size),
         "groups": list(groups(size)),
@@ -137,12 +132,12 @@ def by_graphs(size: int) -> None:
     for name, filters in workloads.items():
         for kind in get_args(CoveringTest):
             analyser = FilterAnalyser()
-            configuration = Configuration(covering_by=kind)
-            graph = RelationGraph(COVERING_TESTS[kind](configuration, analyser), adopts_roots=True)
+            coverings = COVERING_TESTS[kind](CoveringSettings(), analyser)
+            graph = RelationGraph(coverings, adopts_roots=True)
             rows = [analyser.analyse(filter) for filter in filters]
             begin = time.process_time()
-            for number, form in enumerate(rows):
-                graph.insert(str(number), form)
+            for number, analysed in enumerate(rows):
+                graph.insert(str(number), analysed)
             took = each(begin, size)
             print(f"graph of {size:,}, {name}, {kind}: {took} µs each, {len(graph.roots):,} roots")
 
@@ -156,7 +151,7 @@ def groups(size: int) -> Iterator[Filter]:
 
 
 def missed(filters: Sequence[Filter], left: set[str], sample: int) -> float:
-    """The share of entries, of a sample, that another entry covers all the same."""
+    """The share of a sample of entries that another entry still covers."""
     names = sorted(left)
     asked = names[:: max(len(names) // sample, 1)]
     count = sum(
@@ -168,9 +163,9 @@ def missed(filters: Sequence[Filter], left: set[str], sample: int) -> float:
 
 
 def missed_of_shapes(count: int) -> float:
-    """The share of coverings among filters of random shapes that the diagrams do not see.
+    """The share of coverings among filters of random shapes that the diagrams miss.
 
-    A filter and what prunings leave of it: the second covers the first, and the algebra says so.
+    Each pair is a filter and what prunings leave of it, which covers it by the algebra.
     """
     unknown = Selectivities(Statistics(events=0))
     asked = found = 0
@@ -188,7 +183,7 @@ def missed_of_shapes(count: int) -> float:
 
 
 def main() -> None:
-    """Measure what was asked for."""
+    """Run the measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--subscriptions", type=int, default=200_000)
     parser.add_argument("--set", choices=list(PAIR_SETS), default="A")

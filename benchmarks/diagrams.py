@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.covering import set_a
-from boolcast.algebra.domains import ALL_EVENTS
+from benchmarks.covering import drawn
+from boolcast.algebra.value_sets import ALL_EVENTS
 from boolcast.filters.expressions import Filter
 from boolcast.lab.benchmarks.match.contenders import auction
 from boolcast.matching.diagrams.constraints import formula_of
@@ -34,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--subscriptions", type=int, default=20_000)
     size = parser.parse_args().subscriptions
-    measure("set A", set_a(size), ATTRIBUTES)
+    measure("set A", drawn("A", size), ATTRIBUTES)
     filters = list(auction("auction", size, 1).subscription_filters(0, size))
     measure("auction", filters, attribute_order(statistics_of(filters[:4_096])))
 
@@ -42,7 +42,7 @@ def main() -> None:
 def measure(title: str, filters: Sequence[Filter], order: Sequence[str]) -> None:
     """Build all filters, ask for implications of neighbours, evaluate on random assignments."""
     nodes = Nodes()
-    variables = Variables(order, nodes.place)
+    variables = Variables(order, nodes.set_level)
     trees = [variables.hold(formula_of(filter, ALL_EVENTS))[0] for filter in filters]
     nodes.build(trees[0])
     roots, took = timed(lambda: [nodes.build(tree) for tree in trees])

@@ -1,22 +1,20 @@
-"""Does anything overlap? Violating predicates against disjunctive form and against proofs.
+"""Does anything overlap? The overlap index against disjunctive normal forms and proofs.
 
 python -m benchmarks.overlap [--advertisements 20000 100000] [--questions 60] [--json]
 
-The book auction, all eight classes of advertisements, subscriptions of each class. Four ways to
-find one advertisement that a subscription overlaps with (scenario First), or all (All), and for
-the first how brokers go about it:
+The book auction, all eight classes of advertisements, subscriptions of each class. These find one
+advertisement that a subscription overlaps with (scenario First); the two indexes also find all:
 
 * `boolean`: an index of the trees (P3-B4);
-* `broker`: a few pairs, then that index, and proofs of what it finds;
-* `conjunctive`: the same index of all conjunctions of their disjunctive forms, the way before it;
-* `pairs`: one after the other by ranges and proofs, as brokers do without an index, nothing
-  remembered;
+* `broker`: a few pairs, then that index, then proofs of what it finds;
+* `conjunctive`: the same index over the conjunctions of the disjunctive normal forms;
+* `pairs`: one after the other by ranges and proofs, as brokers do without an index, with no cache;
 * `proofs`: one after the other by the algebra alone, on fewer questions.
 
-All are asked the same questions in turns, so that a slow moment of the machine hits them alike.
-Figures are processor time; the ratios say how many times as long as `boolean` the others take.
-`associations` are those counted up for a question, which no machine changes. Pairs prove exactly
-and the index may find an overlap too many, so how many questions have an answer is shown as well.
+All answer the same questions in turns, so that a slow moment of the machine hits them alike.
+Figures are processor time; ratios are relative to `boolean`. `associations` is how many are counted
+for a question, which does not depend on the machine. Pairs are exact and the index may find an
+overlap too many, so the share of questions with an answer is shown as well.
 """
 
 import argparse
@@ -28,8 +26,8 @@ from typing import Final
 
 import msgspec
 
-from boolcast.algebra import overlaps
 from boolcast.algebra.normal_forms import to_dnf
+from boolcast.algebra.relations import overlaps
 from boolcast.filters.expressions import Filter, conjunction
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.matching.relations.overlap_index import OverlapIndex
@@ -37,21 +35,19 @@ from boolcast.model.identifiers import BrokerId
 from boolcast.routing.tables.entries import Entry
 from boolcast.routing.tables.overlaps import ByIndexAndProof, OverlapCounts
 from boolcast.workloads import Auction
-from boolcast.workloads.classes import SUBSCRIPTION_CLASSES
-from boolcast.workloads.parameters import PRESETS
+from boolcast.workloads.classes import PRESETS, SUBSCRIPTION_CLASSES
 
 Ask = Callable[[Filter], object]
 
 FEW: Final = 20
-"""Algebra alone takes so long that of so many questions it gets a few."""
-
+"""Of so many questions, the slow algebra alone gets only a few."""
 
 WARM_UP: Final = 100
-"""After so many other questions a broker of these sizes has made its index."""
+"""After this many other questions, a broker of these sizes has built its index."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One class of subscriptions against so many advertisements; times in milliseconds."""
+    """One class of subscriptions against all advertisements; times in milliseconds."""
 
     advertisements: int
     subscriptions: str
@@ -64,7 +60,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Contest:
-    """The advertisements in all forms."""
+    """The advertisements, prepared for each contestant."""
 
     def __init__(self, advertisements: list[Filter]) -> None:
         self.advertisements = advertisements
@@ -79,11 +75,11 @@ class Contest:
         self.broker_analyser = FilterAnalyser()
         self.broker = ByIndexAndProof(OverlapIndex, self.broker_analyser, OverlapCounts())
         for row, filter in enumerate(advertisements):
-            form = self.broker_analyser.analyse(filter)
-            self.broker.add(Entry(str(row), form, row, link=BrokerId("A")))
+            analysed = self.broker_analyser.analyse(filter)
+            self.broker.add(Entry(str(row), analysed, row, link=BrokerId("A")))
 
     def prepare(self, questions: list[Filter], others: list[Filter]) -> None:
-        """Make the forms that brokers have anyway; by `others` the broker comes to its index."""
+        """Analyse the questions, as brokers do anyway, and let `others` make the broker index."""
         self.asked = [
             (self.analyser.analyse(each), self.broker_analyser.analyse(each)) for each in questions
         ]
@@ -91,7 +87,7 @@ class Contest:
             self.broker.has_any(self.broker_analyser.analyse(each))
 
     def first(self) -> dict[str, Ask]:
-        """The ways to find one."""
+        """Those that find one."""
         return {
             "boolean": self.boolean.first,
             "broker": lambda asked: self.broker.has_any(self.broker_analyser.analyse(asked)),
@@ -101,18 +97,18 @@ class Contest:
         }
 
     def all(self) -> dict[str, Ask]:
-        """The ways to find all: proofs of all pairs would take hours."""
+        """Those that find all; proving all pairs would take hours."""
         return {
             "boolean": lambda asked: self.boolean.count(asked)[0],
             "conjunctive": lambda asked: self.conjunctive.count(asked)[0],
         }
 
     def _pairs(self, asked: Filter) -> bool:
-        form = self.analyser.analyse(asked)
-        return any(self.analyser.overlaps(each, form) for each in self.held)
+        analysed = self.analyser.analyse(asked)
+        return any(self.analyser.overlaps(each, analysed) for each in self.held)
 
     def associations(self, questions: list[Filter]) -> dict[str, float]:
-        """How many are counted up for a question, on average."""
+        """How many are counted for a question, on average."""
         return {
             name: sum(index.count(each)[1].associations for each in questions) / len(questions)
             for name, index in (("boolean", self.boolean), ("conjunctive", self.conjunctive))
@@ -122,12 +118,12 @@ class Contest:
 def timed(
     ways: dict[str, Ask], questions: list[Filter]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Milliseconds a question, and the share of questions with an answer, for each way."""
+    """Milliseconds per question, and the share of questions with an answer, for each."""
     spent = dict.fromkeys(ways, 0.0)
     answered = dict.fromkeys(ways, 0)
     asked = dict.fromkeys(ways, 0)
     for number, question in enumerate(questions):
-        # Who is asked first finds the caches cold: each of them in its turn.
+        # The first one finds cold caches, so they take turns.
         turn = number % len(ways)
         for name in (*list(ways)[turn:], *list(ways)[:turn]):
             if name == "proofs" and number % FEW >= len(ways):
@@ -152,7 +148,7 @@ def rows_of(advertisements: int, questions: int) -> list[Row]:
         chosen = list(islice(drawn, questions + 1))
         contest.prepare(chosen, list(islice(drawn, WARM_UP)))
         for scenario, ways in (("first", contest.first()), ("all", contest.all())):
-            # The first question finds kernels to compile and associations to sort.
+            # The first question compiles kernels and sorts associations.
             for name, ask in ways.items():
                 if name != "proofs":
                     ask(chosen[0])

@@ -2,16 +2,15 @@
 
 python -m benchmarks.pruned_matching [--subscriptions 5000] [--classes 1 2 3 1-3] [--json]
 
-The book auction of P1, its table pruned to the estimated cut-off, as a broker does with
-`stops_at_cut_off`. The counting engine is the paper's, the access engine is Boolcast's own. Each
-matches the same events with the whole and with the pruned table in turns, so that a slow moment
-of the machine hits both alike; events come one by one, as to a broker, and in a batch. Figures
-are processor time, medians of rounds; a ratio below 1 says that the pruned table is the faster.
+The book auction of P1, its table pruned to the estimated cut-off, as brokers do with
+`rewriting.stops_at_cut_off`. The counting engine is the paper's, the access engine is Boolcast's
+own. Each matches the same events with the original and the pruned table in turns, so that a slow
+moment of the machine hits both alike. Events come one by one, as to a broker, and in a batch.
+Figures are processor time, medians of rounds; below a ratio of 1 the pruned table is faster.
 
-What speaks against pruning is shown beside it: how many more events match, each of which crosses
-a link in vain and is matched again behind it, and after how many events the time that pruning
-took is won back by the faster matching. `bytes` are those of the access engine's index with the
-constants of its filters.
+The cost of pruning is shown too: how many more events match, each of which crosses a link in vain
+and is matched again behind it, and after how many events the faster matching has paid for the
+pruning. `bytes` is the size of the access engine's index, with the constants of its filters.
 """
 
 import argparse
@@ -32,7 +31,7 @@ from boolcast.matching.inputs.protocol import Engine
 from boolcast.matching.matcher import Matcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
+from boolcast.optimising.pruning.queues import SelectivityQueue
 
 EVENTS: Final = 5_000
 SINGLE_EVENTS: Final = 500
@@ -44,10 +43,10 @@ Table = dict[SubscriptionId, Filter]
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One class in one engine; times in microseconds an event, whole and pruned.
+    """One class in one engine; microseconds per event, original and pruned.
 
-    `payback_events`: so many events, one by one, win back the time that pruning took; None if no
-    number of them does.
+    After `payback_events` events, one by one, matching has saved the time that pruning took; None
+    if it never does.
     """
 
     setting: Setting
@@ -63,7 +62,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """Pruned to whole, one by one and in a batch."""
+        """Pruned to original, one by one and in a batch."""
         return self.single[1] / self.single[0], self.batch[1] / self.batch[0]
 
 
@@ -109,7 +108,7 @@ def rows_of(setting: Setting, subscriptions: int) -> list[Row]:
 
 
 def loaded(engine: Engine, table: Table, events: pa.Table) -> Engine:
-    """With all filters, and what it learns from the events put to use."""
+    """Load all filters, and let the engine learn from the events."""
     for name, filter in table.items():
         engine.add(name, filter)
     matching_events(engine, events)
@@ -131,14 +130,14 @@ def at_once(engine: Engine, events: pa.Table) -> Callable[[], object]:
 
 
 def in_turns(runs: Iterable[Callable[[], object]], events: int) -> tuple[float, float]:
-    """The median microseconds an event of two runs."""
+    """The median microseconds per event of two runs."""
     first, second = runs
     spent: tuple[list[float], list[float]] = [], []
     for number in range(ROUNDS + 1):
         for run, times in zip((first, second), spent, strict=True):
             begun = process_time()
             run()
-            # The first round finds kernels to compile and caches to fill.
+            # The first round compiles kernels and fills caches.
             if number:
                 times.append(process_time() - begun)
     return median(spent[0]) / events * 1e6, median(spent[1]) / events * 1e6

@@ -1,26 +1,70 @@
-"""Standing filters in a process: which alerts does each event set off?"""
+"""Alerts in a web service: a `Matcher` in an ASGI app. Any ASGI server runs `alerts:app`.
+
+POST /alerts  {"id": "bargain", "filter": "price < 10"}    201, or 400 with what is wrong
+POST /events  {"title": "Dune", "price": 8.5}              200 {"alerts": ["bargain"]}
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
 
 import boolcast
 
-ALERTS = {
-    "bargain": "price < 10 and condition = 'new'",
-    "collector": "special in ('signed', 'first edition') and not (price > 500)",
-    "last-minute": "ending <= 1 and bids = 0 and starts_with(title, 'Harry Potter')",
-    "reserve-met": "bid >= reserve",
-}
-EVENTS = [
-    {"title": "Dune", "condition": "new", "price": 8.5},
-    {"title": "Harry Potter and the Goblet of Fire", "ending": 1, "bids": 0, "price": 24},
-    {"title": "Emma", "special": "signed", "price": 120, "bid": 95, "reserve": 90},
-    {"title": "Ulysses", "special": "signed", "price": 4_000},
-]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+JSON = [(b"content-type", b"application/json")]
+matcher = boolcast.Matcher()
 
-filters = {name: boolcast.parse(text) for name, text in ALERTS.items()}
 
-for event in EVENTS:
-    names = [name for name, filter in filters.items() if filter.accepts(event)]
-    print(f"{event['title']}: {', '.join(names) or 'nobody'}")
+class Alert(msgspec.Struct):
+    """What POST /alerts takes."""
 
-print()
-print("Why not the collector, in the last one?")
-print(boolcast.explain(filters["collector"], EVENTS[-1]))
+    id: str
+    filter: str
+
+
+async def app(scope: Message, receive: Receive, send: Send) -> None:
+    """Answer one request; at start-up, compile before the first one arrives."""
+    if scope["type"] == "lifespan":
+        while (await receive())["type"] == "lifespan.startup":
+            matcher.warm_up()
+            await send({"type": "lifespan.startup.complete"})
+        await send({"type": "lifespan.shutdown.complete"})
+        return
+    status, answer = handle(f"{scope['method']} {scope['path']}", await body_of(receive))
+    await send({"type": "http.response.start", "status": status, "headers": JSON})
+    await send({"type": "http.response.body", "body": msgspec.json.encode(answer)})
+
+
+async def body_of(receive: Receive) -> bytes:
+    """All chunks of the request's body."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body, more = body + message.get("body", b""), message.get("more_body", False)
+    return body
+
+
+def handle(request: str, body: bytes) -> tuple[int, Message]:
+    """The status and the answer to a request."""
+    try:
+        if request == "POST /alerts":
+            alert = msgspec.json.decode(body, type=Alert)
+            matcher.add(alert.id, alert.filter)
+            return 201, {"id": alert.id}
+        if request == "POST /events":
+            return 200, {"alerts": sorted(matcher.match(msgspec.json.decode(body)))}
+    except (boolcast.errors.BoolcastError, msgspec.MsgspecError) as error:
+        return 400, {"error": str(error)}
+    return 404, {"error": f"no {request}"}
+
+
+if __name__ == "__main__":
+    for request, body in [
+        ("POST /alerts", b'{"id": "bargain", "filter": "price < 10"}'),
+        ("POST /alerts", b'{"id": "typo", "filter": "price betwen 5 and 10"}'),
+        ("POST /events", b'{"title": "Dune", "price": 8.5}'),
+    ]:
+        print(request, body.decode(), *handle(request, body)[1].values(), sep="\n  ")

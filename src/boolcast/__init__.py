@@ -1,9 +1,9 @@
 """Content-based publish/subscribe: every event reaches the subscribers whose filter accepts it.
 
 Start with `parse`, which reads a filter such as `title = 'Harry Potter' and price < 25`.
-`Filter.accepts` and `explain` say what it does on an event; `covers`, `overlaps`,
-`equivalent`, `disjoint`, `simplify` and `lint` what can be proven of it. `Matcher` holds many
-filters and says which of them accept an event.
+`Filter.accepts` and `explain` apply it to an event. `covers`, `overlaps`, `equivalent`,
+`disjoint`, `simplify` and `lint` prove things about it. `Matcher` holds many filters and finds
+those that accept an event. Each of them takes a filter as text too.
 """
 
 from typing import TYPE_CHECKING
@@ -48,7 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import the matcher when it is first asked for: it brings numpy and pyarrow with it."""
+    """Import the matcher on first use: it brings numpy and pyarrow with it."""
     if name == "Matcher":
         from boolcast.matching.matcher import Matcher  # noqa: PLC0415
 

@@ -3,34 +3,34 @@
 ::
 
     BoolcastError
-    ├── InputError                  what came from outside is wrong
-    │   ├── FilterError             a filter's text or JSON form
-    │   │   ├── FilterSyntaxError   cannot be read; knows the place, what was found and expected
-    │   │   ├── FilterLimitError    past one of the limits against hostile filters
-    │   │   └── FilterSchemaError   does not fit the schema; knows the place and a suggestion
-    │   ├── EventError              an event that is malformed
-    │   ├── SchemaError             a schema that is malformed
-    │   ├── SubscriptionIdError     an id that no subscription can go by
-    │   ├── UnknownSubscriptionError   no subscription goes by this id
-    │   ├── RoutingError            a client or neighbour asked a broker for what cannot be
-    │   │   ├── UnknownAdvertisementError   no advertisement of the client goes by this name
-    │   │   ├── EmptyAdvertisementError   an advertisement that no event can satisfy
-    │   │   ├── DuplicateNameError  the client uses the name for another filter already
-    │   │   ├── UnadvertisedError   an event that no advertisement of its publisher accepts
+    ├── InputError                  input from outside is wrong
+    │   ├── FilterError             a filter's text or JSON
+    │   │   ├── FilterSyntaxError   cannot be read; knows position, what was found and expected
+    │   │   ├── FilterLimitError    exceeds one of the limits against hostile filters
+    │   │   └── FilterSchemaError   does not fit the schema; knows position and a suggestion
+    │   ├── EventError              a malformed event, or an object that cannot be an event
+    │   ├── SchemaError             a malformed schema
+    │   ├── SubscriptionIdError     not a valid subscription id
+    │   ├── UnknownSubscriptionError   no subscription has this id
+    │   ├── RoutingError            a client or neighbour asked a broker for something impossible
+    │   │   ├── UnknownAdvertisementError   the client has no advertisement of this name
+    │   │   ├── EmptyAdvertisementError   no event can satisfy the advertisement
+    │   │   ├── DuplicateNameError  the client already uses the name for another filter
+    │   │   ├── UnadvertisedError   no advertisement of the publisher accepts the event
     │   │   └── ProtocolError       a neighbour broke the protocol between brokers
-    │   ├── ConfigurationError      policies of a broker that exclude each other; knows the rule
-    │   ├── TopologyError           brokers and links that make no network
+    │   ├── ConfigurationError      broker policies that exclude each other; knows the rule
+    │   ├── TopologyError           brokers and links that do not form a network
     │   ├── StatisticsError         statistics that contradict themselves
-    │   ├── PruningTargetError      a size that no pruning can reach; knows a bound of what can be
-    │   │   └── ReplacementTargetError   the same of distinct predicates and replacement
-    │   ├── LimitError              a limit of pruning or merging that is out of its range
-    │   ├── StoreError              an index in a store that is damaged, or not there
-    │   ├── StreamError             a stream whose parts do not belong together, or are out of reach
-    │   └── FileError               a file of filters, subscriptions or events that cannot be read
-    ├── JavaError                   no Java that Spark could run on
-    ├── OutputError                 a place for results that cannot be written
-    ├── WorkerError                 a process that was started for a part of the work has died
-    └── UsageError                  an operation called on what it is not defined for
+    │   ├── PruningTargetError      pruning cannot reach the target; knows a lower bound
+    │   │   └── ReplacementTargetError   the same for distinct predicates and replacement
+    │   ├── LimitError              a limit of pruning or merging is out of range
+    │   ├── StoreError              a stored index is damaged or missing
+    │   ├── StreamError             parts of a stream do not belong together or cannot be reached
+    │   └── FileError               a file of filters, subscriptions or events cannot be read
+    ├── JavaError                   no Java that Spark can run on
+    ├── OutputError                 results cannot be written
+    ├── WorkerError                 a worker process died
+    └── UsageError                  an operation is not defined for what it was called on
         ├── ArgumentError           an argument of the wrong type; also a TypeError
         └── FilterTruthError        `and`, `or`, `not` or `if` used on a filter; also a TypeError
 
@@ -51,14 +51,14 @@ class BoolcastError(Exception):
 
 
 class InputError(BoolcastError):
-    """Something that came from outside is wrong; the text says what, where and what to do."""
+    """Input from outside is wrong; the text says what, where and what to do."""
 
 
 class FilterError(InputError):
     """A filter that cannot be accepted.
 
-    `problem` is the sentence, `text` the filter's text where there is one, `position` the
-    offset of the offending character in it, `hint` what to do about it.
+    `problem` is the sentence, `text` the filter's text if known, `position` the offset of the
+    offending character in it, `hint` what to do about it.
     """
 
     def __init__(
@@ -77,14 +77,14 @@ class FilterError(InputError):
 
     @property
     def line(self) -> int | None:
-        """The line of the place, counted from 1."""
+        """The line of the position, counted from 1."""
         if self.text is None or self.position is None:
             return None
         return self.text.count("\n", 0, self.position) + 1
 
     @property
     def column(self) -> int | None:
-        """The column of the place in its line, in characters, counted from 1."""
+        """The column of the position, in characters, counted from 1."""
         if self.text is None or self.position is None:
             return None
         return self.position - self.text.rfind("\n", 0, self.position)
@@ -100,10 +100,10 @@ class FilterError(InputError):
 
 
 class FilterSyntaxError(FilterError):
-    """A filter's text or JSON form that cannot be read.
+    """A filter's text or JSON that cannot be read.
 
-    `found` is what stands at the place, `expected` what could have stood there. All three are
-    known of a text, none of them of a JSON form.
+    `found` is what stands at the position, `expected` what could stand there. For JSON all
+    three are None.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class FilterSyntaxError(FilterError):
 
 
 class FilterLimitError(FilterError):
-    """A filter past one of the limits; `limit` names it and `allowed` is its value."""
+    """A filter exceeds a limit; `limit` names it and `allowed` is its value."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class FilterLimitError(FilterError):
         hint: str | None = None,
     ) -> None:
         if hint is None:
-            hint = f"Limits.{limit} is {allowed:,}; it can be raised where the filter is parsed"
+            hint = f"Limits.{limit} is {allowed:,}; raise it where the filter is parsed"
         super().__init__(problem, text=text, position=position, hint=hint)
         self.limit = limit
         self.allowed = allowed
@@ -146,7 +146,7 @@ class FilterSchemaError(FilterError):
 
 
 class EventError(InputError):
-    """An event that is malformed; `attribute` is the place in it, where one is known."""
+    """A malformed event; `attribute` says which of its attributes is at fault, if known."""
 
     def __init__(self, problem: str, *, attribute: str | None = None) -> None:
         super().__init__(problem, attribute)
@@ -162,7 +162,7 @@ class SchemaError(InputError):
 
 
 class SubscriptionIdError(InputError):
-    """An id that no subscription can go by; `subscription` is the id."""
+    """Not a valid subscription id; `subscription` is the id."""
 
     def __init__(self, subscription: str) -> None:
         super().__init__(subscription)
@@ -176,7 +176,7 @@ class SubscriptionIdError(InputError):
 
 
 class UnknownSubscriptionError(InputError):
-    """No subscription goes by the id; `subscription` is the id."""
+    """No subscription has the id; `subscription` is the id."""
 
     def __init__(self, subscription: str) -> None:
         super().__init__(subscription)
@@ -187,9 +187,9 @@ class UnknownSubscriptionError(InputError):
 
 
 class RoutingError(InputError):
-    """A client or a neighbour asked a broker for what cannot be; the broker goes on without it.
+    """A client or a neighbour asked a broker for something impossible; the broker goes on.
 
-    Equal if kind and text are, since such errors are told to others rather than raised.
+    Equal if kind and text are: such errors are sent to their cause rather than raised.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -200,7 +200,7 @@ class RoutingError(InputError):
 
 
 class UnknownAdvertisementError(RoutingError):
-    """No advertisement of the client goes by the name; `advertisement` is the name."""
+    """The client has no advertisement of this name; `advertisement` is the name."""
 
     def __init__(self, advertisement: str) -> None:
         super().__init__(advertisement)
@@ -211,7 +211,7 @@ class UnknownAdvertisementError(RoutingError):
 
 
 class EmptyAdvertisementError(RoutingError):
-    """No event can satisfy the advertisement, which is not taken up; `filter` is its text."""
+    """No event can satisfy the advertisement, so it is refused; `filter` is its text."""
 
     def __init__(self, advertisement: str, filter: str) -> None:
         super().__init__(advertisement, filter)
@@ -267,11 +267,11 @@ class ConfigurationError(InputError):
 
 
 class TopologyError(InputError):
-    """Brokers and links that make no network; the text says which."""
+    """Brokers and links that do not form a network; the text says which."""
 
 
 class StatisticsError(InputError):
-    """Statistics of events that contradict themselves, or hold what is no predicate."""
+    """Statistics that contradict themselves, or that count something other than predicates."""
 
 
 class PruningTargetError(InputError):
@@ -291,7 +291,7 @@ class PruningTargetError(InputError):
 
 
 class ReplacementTargetError(PruningTargetError):
-    """The same of distinct predicates, where they are replaced by others that cover them."""
+    """The same for distinct predicates, when others that cover them replace them."""
 
     def __str__(self) -> str:
         return (
@@ -301,11 +301,11 @@ class ReplacementTargetError(PruningTargetError):
 
 
 class LimitError(InputError, ValueError):
-    """A target, a budget or a bound of rewriting that is no number of its kind."""
+    """A target, budget or bound of rewriting that is out of range."""
 
 
 class StoreError(InputError):
-    """An index in a store that is damaged, incomplete, of another format, or not there."""
+    """A stored index is damaged, incomplete, of another format, or missing."""
 
 
 class StreamError(InputError):
@@ -313,7 +313,7 @@ class StreamError(InputError):
 
 
 class FileError(InputError):
-    """A file that cannot be read, or a line of it; `line` counts from 1."""
+    """A file, or a line of it, cannot be read; `line` counts from 1."""
 
     def __init__(self, problem: str, *, path: str, line: int | None = None) -> None:
         super().__init__(problem, path, line)
@@ -322,12 +322,12 @@ class FileError(InputError):
         self.line = line
 
     def __str__(self) -> str:
-        place = self.path if self.line is None else f"{self.path}:{self.line}"
-        return f"{place}: {self.problem}"
+        location = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{location}: {self.problem}"
 
 
 class JavaError(BoolcastError):
-    """The machine has no Java that Spark could run on; the text says what to install."""
+    """The machine has no Java that Spark can run on; the text says what to install."""
 
 
 class OutputError(BoolcastError):
@@ -335,7 +335,7 @@ class OutputError(BoolcastError):
 
 
 class WorkerError(BoolcastError):
-    """A process that was started for a part of the work has ended without doing it."""
+    """A worker process ended without doing its share of the work."""
 
 
 class UsageError(BoolcastError):
@@ -377,7 +377,7 @@ _EXCERPT_RADIUS = 60
 
 
 def _excerpt(text: str, position: int) -> str:
-    """The line around `position`, shortened on both sides, with a caret below the place.
+    """The line around `position`, shortened on both sides, with a caret below it.
 
     The caret is right where characters take the columns that Unicode says they take.
     """

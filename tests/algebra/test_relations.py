@@ -13,10 +13,15 @@ from hypothesis import given
 
 from boolcast.algebra import covers, disjoint, equivalent, overlaps, relate
 from boolcast.algebra.budget import Budget
-from boolcast.algebra.conjunctions import is_simple, solutions
-from boolcast.algebra.domains import ALL_EVENTS
-from boolcast.algebra.formulas import accepted, both, refused
-from boolcast.algebra.satisfaction import solutions as general_solutions
+from boolcast.algebra.satisfaction import (
+    accepted,
+    both,
+    conjunctive_solutions,
+    is_conjunctive,
+    refused,
+    solutions,
+)
+from boolcast.algebra.value_sets import ALL_EVENTS
 from boolcast.filters.expressions import And, Filter, Residual, conjunction
 from boolcast.filters.parsing import parse
 from tests.algebra import brute_force
@@ -97,12 +102,12 @@ def test_equivalent_agrees_with_covers(left: Filter, right: Filter):
 def test_the_fast_path_agrees_with_the_general_one(first: Filter, second: Filter, third: Filter):
     """The twin: what conjunctions answer attribute by attribute, the search answers too."""
     specific, general = And((first, second)), conjunction([third, first])
-    assert is_simple([specific], [general])
+    assert is_conjunctive([specific], [general])
     for accepting, refusing in (([specific], [general]), ([specific, general], [])):
         parts = [accepted(node, ALL_EVENTS) for node in accepting]
         parts += [refused(node, ALL_EVENTS) for node in refusing]
-        slow = next(general_solutions(both(parts), ALL_EVENTS, Budget(50_000)), None)
-        fast = next(solutions(accepting, refusing, Budget(50_000)), None)
+        slow = next(solutions(both(parts), ALL_EVENTS, Budget(50_000)), None)
+        fast = next(conjunctive_solutions(accepting, refusing, Budget(50_000)), None)
         assert (fast is None) == (slow is None)
 
 

@@ -1,4 +1,4 @@
-"""The algebra against an SMT solver that knows nothing of cuts and automata.
+"""The algebra against an SMT solver that knows nothing of boundaries and automata.
 
 Each attribute becomes a kind and one variable a kind; strings and patterns go to the solver's
 own theory of strings. Residuals are left out: the solver would see into them.

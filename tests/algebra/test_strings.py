@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.algebra.budget import Budget, BudgetExhaustedError
-from boolcast.algebra.strings import Bounds, _search, find_string
-from boolcast.algebra.value_sets import Literal, Row
+from boolcast.algebra.strings import Bounds, Literal, Row, _search, find_string
 from boolcast.filters.patterns import LikePattern
 
 LETTERS = "Aabcd"

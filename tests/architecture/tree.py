@@ -27,7 +27,8 @@ def files(folder: Path, *suffixes: str) -> list[Path]:
             for name in folders
             if name not in _UNTRACKED and (name == ".ci" or not name.startswith("."))
         ]
-        found += [Path(parent, name) for name in names]
+        # In a worktree `.git` is a file.
+        found += [Path(parent, name) for name in names if name != ".git"]
     return sorted(path for path in found if not suffixes or path.suffix in suffixes)
 
 

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import pytest
 
-from boolcast.cli.output.progress import Progress
+from boolcast.cli.input.reading_progress import ReadingProgress
 from boolcast.errors import UsageError
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 
@@ -165,10 +165,10 @@ def test_progress_shows_on_a_terminal_of_its_own(
 ):
     errors, output = Terminal(error_terminal), Terminal(output_terminal)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("boolcast.cli.output.progress._PATIENCE_SECONDS", patience)
+    monkeypatch.setattr("boolcast.cli.input.reading_progress._PATIENCE_SECONDS", patience)
     monkeypatch.setattr(sys, "stderr", errors)
     monkeypatch.setattr(sys, "stdout", output)
-    with Progress("events.jsonl", 100) as progress:
+    with ReadingProgress("events.jsonl", 100) as progress:
         for position in (10, 50, 100):
             progress.update(position)
         assert (progress._bar is not None) is shown

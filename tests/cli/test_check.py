@@ -2,10 +2,13 @@
 
 import gzip
 import json
+import os
+import pty
+import subprocess
 
 import pytest
 
-from tests.cli.running import run
+from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 
 FILE = b"""\
 price < 25
@@ -307,3 +310,34 @@ class TestSchema:
         result = run("check", "--schema", "-", "-", stdin=b"{}")
         assert result.code == 2
         assert "only once" in result.errors
+
+
+@pytest.mark.parametrize(
+    ("variables", "colourful"),
+    [
+        ({"TERM": "xterm"}, True),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+        ({"TERM": "dumb"}, False),
+    ],
+)
+@pytest.mark.parametrize("filter", ["price < 5 and price < 9", "price <"])
+def test_colours_are_for_terminals(variables, colourful, filter):
+    ours, theirs = pty.openpty()
+    environment = {name: value for name, value in ENVIRONMENT.items() if name != "NO_COLOR"}
+    process = subprocess.run(
+        [*BOOLCAST, "check", filter],
+        env={**environment, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+        check=False,
+    )
+    os.close(theirs)
+    with open(ours, "rb") as terminal:  # noqa: PTH123 - a descriptor
+        shown = terminal.read1(100_000)
+    assert process.returncode in {1, 2}
+    assert (b"\x1b[3" in shown) is colourful
+
+
+def test_there_are_no_colours_in_a_file():
+    assert "\x1b" not in run("check", "price < 5 and price < 9").output

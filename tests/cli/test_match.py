@@ -233,7 +233,15 @@ def test_errors_and_summary_as_json(folder):
     assert error["error"]["line"] == 3
     assert error["error"]["position"] == 4
     assert summary["summary"].pop("seconds") >= 0
-    assert summary == {"summary": {"subscriptions": 2, "events": 3, "matches": 3, "bad_lines": 1}}
+    assert summary == {
+        "summary": {
+            "subscriptions": 2,
+            "events": 3,
+            "matches": 3,
+            "bad_lines": 1,
+            "unseen_attributes": [],
+        }
+    }
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])
@@ -282,3 +290,68 @@ def test_it_ends_quietly_when_nobody_reads_on(folder):
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 141
+
+
+def test_a_misspelled_attribute_is_a_warning(folder):
+    (folder / "s.jsonl").write_bytes(
+        SUBSCRIPTIONS + b'{"subscription": "x", "filter": "prise < 5"}'
+    )
+    *_, warning, summary = match().errors.splitlines()
+    assert warning == "warning: `prise` was in 0 of 3 events; did you mean `price`?"
+    assert summary.startswith("3 events, 3 subscriptions, 3 matches in ")
+    (line,) = match("--json").json_errors
+    assert line["summary"]["unseen_attributes"] == [
+        {"attribute": "prise", "events": 3, "filters": 1, "suggestion": "price"}
+    ]
+    assert match("--quiet").errors == ""
+
+
+def test_of_many_misspelled_attributes_some_are_shown(folder):
+    lines = [f'{{"subscription": {row}, "filter": "x{row} = 1"}}' for row in range(30)]
+    (folder / "s.jsonl").write_text("\n".join(lines))
+    warnings = [line for line in match().errors.splitlines() if line.startswith("warning: ")]
+    assert len(warnings) == 11
+    assert warnings[-1] == "warning: 20 more attributes were in no event"
+
+
+def test_large_batches_say_what_the_reference_evaluator_says(folder):
+    """More events than the matcher learns from, in several reads, with bad lines among them."""
+    auction = Auction(AuctionParameters(titles=5, authors=5, categories=3), seed=7)
+    subscriptions = auction.subscriptions(0, 30).to_pylist()
+    events = [json.dumps(event) for event in auction.events(0, 5_000).to_pylist()]
+    bad = {1_000: "{", 1_001: "", 4_500: "[]"}
+    lines = [bad.get(number, event) for number, event in enumerate(events, 1)]
+    (folder / "s.jsonl").write_text("\n".join(map(json.dumps, subscriptions)))
+    (folder / "e.jsonl").write_text("\n".join(lines))
+    filters = {row["subscription"]: parse(row["filter"]) for row in subscriptions}
+    expected = [
+        {"event": number, "subscription": name}
+        for number, line in enumerate(lines, 1)
+        if number not in bad
+        for name, filter in filters.items()
+        if filter.accepts(json.loads(line))
+    ]
+    result = match()
+    assert result.json == expected
+    assert [line.split(" ")[0] for line in result.errors.splitlines()[:2]] == [
+        "e.jsonl:1000:",
+        "e.jsonl:4500:",
+    ]
+
+
+def test_a_line_after_a_bad_one_of_the_same_id_counts(folder):
+    (folder / "s.jsonl").write_bytes(
+        b"""{"subscription": "b", "filter": "price >= 0"}
+        {"subscription": "a", "filter": "price <"}
+        {"subscription": "c", "filter": "price >= 0"}
+        {"subscription": "a", "filter": "price >= 0"}
+        {"subscription": "a", "filter": "price < 0"}
+        {"subscription": "a", "filter": "price <"}
+        """
+    )
+    (folder / "e.jsonl").write_bytes(b'{"price": 1}')
+    result = match()
+    assert [each["subscription"] for each in result.json] == ["b", "c", "a"]
+    reported = [line for line in result.errors.splitlines() if line.startswith("s.jsonl:")]
+    assert [line.split(" ")[0] for line in reported] == ["s.jsonl:2:", "s.jsonl:5:", "s.jsonl:6:"]
+    assert "stands in line 4 with another filter" in reported[1]

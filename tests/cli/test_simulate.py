@@ -1,12 +1,19 @@
 """`boolcast simulate`."""
 
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
 import pyarrow.parquet as pq
 import pytest
 
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.core.neighbours import Neighbour
 from boolcast.routing.protocol.effects import Effect
 from boolcast.routing.protocol.stimuli import ClientPublishes, ClientSubscribes, Stimulus
+from boolcast.routing.tables.neighbours import Neighbour
 from tests.cli.running import run
 
 SMALL = ("simulate", "--workload", "groups", "--topology", "tree:2x2", "--faults", "none")
@@ -23,7 +30,7 @@ def test_a_run_is_summed_up():
 
 
 def test_brokers_match_with_another_engine():
-    options = (*SMALL, *FEW, "--policy", "covering_by=diagrams", "--seed", "7")
+    options = (*SMALL, *FEW, "--policy", "covering.test=diagrams", "--seed", "7")
     plain, diagrams = (run(*options, "--engine", name, "--json") for name in ("access", "mbd"))
     assert (plain.code, diagrams.code) == (0, 0), diagrams.errors
     (one,), (other,) = plain.json, diagrams.json
@@ -73,7 +80,61 @@ def test_many_seeds():
     result = run("simulate", "--seeds", "1..6", "--cores", "2")
     assert result.code == 0
     assert result.output.startswith("6 seeds, ")
-    assert "✓ all were delivered" in result.output
+    assert "✓ all expected deliveries arrived" in result.output
+
+
+TELLS_PROGRESS = """
+import sys
+from contextlib import contextmanager
+from boolcast.cli import main, simulate_report
+
+@contextmanager
+def shares(title):
+    yield lambda share, text: print(text, file=sys.stderr, flush=True)
+
+simulate_report.shares = shares
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("cores", "as_json"), [("1", False), pytest.param("2", True, marks=pytest.mark.slow)]
+)
+def test_ctrl_c_ends_many_seeds_with_their_tally(tmp_path, cores, as_json):
+    script = tmp_path / "tells_progress.py"
+    script.write_text(TELLS_PROGRESS)
+    words = [
+        "simulate",
+        "--seeds",
+        "1..1000000",
+        "--cores",
+        cores,
+        "--policy",
+        "flood",
+        "--engine",
+        "scan",
+    ]
+    with subprocess.Popen(
+        [sys.executable, script, *words, *(["--json"] if as_json else [])],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr is not None
+        seeds = [process.stderr.readline() for _ in range(3)]
+        os.killpg(process.pid, signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    assert seeds == ["seed 1\n", "seed 2\n", "seed 3\n"]
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    if as_json:
+        report = json.loads(output)
+        assert (report["seeds"] >= 3, report["failing"]) == (True, None)
+    else:
+        assert re.match(r"\d+ seeds, [\d,]+ messages, .* deliveries were due", output)
+        assert "✓" not in output
 
 
 @pytest.mark.slow
@@ -142,7 +203,7 @@ def test_wrong_usage(arguments, problem):
 def test_what_brokers_warn_of_is_shown():
     """A target below the floor: nothing is pruned, and that is said."""
     command = ("simulate", "-t", "line:3", "-w", "auction", "-f", "none", "--publications", "40")
-    policy = "rewriting=pruning,memory_target=0,review_events=5"
+    policy = "rewriting=pruning,memory_target=0,reviews.events=5"
     result = run(*command, "--subscriptions", "20", "--policy", policy)
     assert result.code == 0
     assert "! B0: nothing more was rewritten: no pruning leaves 0 predicates" in result.output
@@ -156,7 +217,7 @@ def test_what_brokers_warn_of_is_shown():
 def test_a_target_that_is_missed_is_shown():
     """The budget ends pruning long before."""
     command = ("simulate", "-t", "line:3", "-w", "auction", "-f", "none", "--publications", "40")
-    policy = "rewriting=pruning,memory_target=40,false_positive_budget=0,review_events=5"
+    policy = "rewriting=pruning,memory_target=40,false_positive_budget=0,reviews.events=5"
     result = run(*command, "--subscriptions", "20", "--policy", policy)
     assert result.code == 0
     assert "! B0: rewriting: the target of 40 predicates is missed: " in result.output

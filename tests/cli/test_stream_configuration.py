@@ -70,16 +70,16 @@ def test_the_example_of_the_help_is_a_configuration(tmp_path):
         ({"spark": {"settings": {"a": None}}}, "spark.settings[...]: expected"),
         (
             {"source": {"format": "parquet"}},
-            "source.path is missing: it is where the files of the format parquet come to",
+            "source.path is missing: the format parquet needs the folder of its files",
         ),
         ({"source": {"format": "PARQUET", "reader": "spark"}}, "source.path is missing: "),
         (
             {"source": {"format": "json", "path": "x", "reader": "workers"}},
-            "source.reader: workers read the format parquet, and not json",
+            "source.reader: workers read the format parquet, not json",
         ),
         (
             {"source": {"format": "parquet", "path": "x", "select": ["a"], "reader": "workers"}},
-            "source.reader: workers take the columns of files as they are: leave select out",
+            "source.reader: workers cannot evaluate select: leave it out",
         ),
         *(
             ({"source": {"path": "x", "fsspec": {"anon": True}, **each}}, "source.fsspec is for")

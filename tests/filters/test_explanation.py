@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -190,3 +191,44 @@ def test_what_is_not_printable_is_escaped():
         "  ← decides"
     )
     assert explanation.values == {"title": "\x1b[31mred\n\u202e 日本語"}
+
+
+@pytest.mark.parametrize(
+    ("text", "event", "suggestions", "note"),
+    [
+        ("ending < 24", {"endding": 5}, {"ending": "endding"}, "did you mean `endding`?"),
+        ("Price < 24", {"PRICE": 5}, {"Price": "PRICE"}, "did you mean `PRICE`?"),
+        ("auther is null", {"author": "Ada"}, {"auther": "author"}, "did you mean `author`?"),
+        ("titel = 'x'", {"my title": 1, "title": 2}, {"titel": "title"}, "did you mean `title`?"),
+        ('"my titel" = 1', {"my title": 1}, {"my titel": "my title"}, 'did you mean `"my title"`?'),
+        ("item.prise < 5", {"item": {"price": 1}}, {"item.prise": "item.price"}, "`item.price`?"),
+    ],
+)
+def test_a_missing_attribute_with_a_similar_name_in_the_event_is_pointed_out(
+    text, event, suggestions, note
+):
+    explanation = explain(text, event)
+    assert explanation.suggestions == suggestions
+    assert explanation.note is not None
+    assert explanation.note.endswith(note)
+    assert " is missing; did you mean `" in explanation.note
+    assert explanation.note in str(explanation)
+    assert msgspec.json.decode(msgspec.json.encode(explanation))["suggestions"] == suggestions
+
+
+@pytest.mark.parametrize(
+    ("text", "event"),
+    [
+        ("ending < 24", {"ending": 5, "endding": 5}),
+        ("ending < 24", {"title": "Emma"}),
+        ("signed = true", {"single": 1}),
+        # The filter asks for the other one too, so it is not a misspelling of this one.
+        ("ending < 24 and endding = 5", {"endding": 5}),
+        ("ending < 24", {}),
+        ("ending < 24", {f"ending{number}": 1 for number in range(300)}),
+    ],
+)
+def test_there_is_no_suggestion_without_a_reason(text, event):
+    for leaf in explain(text, event).deciding():
+        assert leaf.suggestions == {}
+        assert "did you mean" not in (leaf.note or "")

@@ -16,7 +16,7 @@ from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.matching.counting.forests import Forest
 from boolcast.matching.matcher import Matcher
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
+from boolcast.optimising.pruning.queues import SelectivityQueue
 from boolcast.optimising.statistics.selectivities import Selectivities
 
 pytestmark = pytest.mark.slow

@@ -22,7 +22,7 @@ from boolcast.lab.papers.unsubscription.experiment import (
 from boolcast.lab.papers.unsubscription.run import Setting, run
 from boolcast.lab.papers.unsubscription.workload import Groups, Load
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
-from boolcast.matching.relations.coverings import ByProofs
+from boolcast.matching.relations.covering_index import ByProofs
 from boolcast.model.events import Event
 from boolcast.model.identifiers import ClientId, PublicationId
 from boolcast.routing.core.broker import Broker
@@ -207,7 +207,7 @@ def test_the_main_comparison_has_the_papers_size():
         assert (load.roots, load.degree, load.unsubscriptions) == (38, 2_100, 20)
         assert load.subscriptions == 79_838
         assert (load.interval_ms, load.unsubscription_seconds, each.threshold) == (10.0, 10.0, 0.9)
-        assert not each.configuration.collects_ghosts
+        assert not each.configuration.policies.unsubscription.collects_ghosts
 
 
 @pytest.mark.slow

@@ -18,10 +18,9 @@ from boolcast.matching.segment.kernels.access import fits_pattern, lies_in_list
 from boolcast.matching.segment.live_segment import LiveSegment
 from boolcast.matching.values.ranks import RankSpace
 from boolcast.matching.values.shapes import short_circuit, take_apart
-from boolcast.model.conversions import value_from_python
 from boolcast.model.events import Event
 from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
-from boolcast.model.values import Kind, Opaque
+from boolcast.model.values import Kind, Opaque, value_from_python
 from boolcast.workloads import Auction, AuctionParameters
 from tests.strategies import event_values, events, filters
 
@@ -342,9 +341,9 @@ def test_short_circuit_code_does_what_the_filter_does(node: Filter, members: dic
         return
     truths = []
     for test, cuts in zip(shape.tests, constants, strict=True):
-        space = RankSpace.of_cuts(cuts)
+        space = RankSpace.of_boundaries(cuts)
         value = event.get(test.attribute)
-        inside = sum(space.place[cut] <= space.rank(value) for cut in cuts) % 2 == 1
+        inside = sum(space.bounds[cut] <= space.rank(value) for cut in cuts) % 2 == 1
         if test.pattern is not None and inside:
             compiled = LikePattern.compile(list(test.pattern.elements), test.pattern.stays)
             inside = compiled.matches(str(value)) == test.is_wanted
@@ -369,14 +368,14 @@ def test_ranks_order_as_values_do(constants: list[object], value: object):
         and not (isinstance(constant, float) and math.isinf(constant))
         for cut in (before(constant), after(constant))
     ]
-    space = RankSpace.of_cuts(places)
+    space = RankSpace.of_boundaries(places)
     converted = value_from_python(value)
     for constant in known:
         if isinstance(constant, float) and math.isinf(constant):
             continue
         if constant is None or isinstance(constant, Opaque):
             continue
-        low, high = space.place[before(constant)], space.place[after(constant)]
+        low, high = space.bounds[before(constant)], space.bounds[after(constant)]
         equal = (
             converted is not None
             and type(converted) is not Opaque

@@ -66,7 +66,7 @@ class TestStrings:
     @given(st.lists(texts, max_size=12), st.lists(texts | st.none(), max_size=12))
     def test_ranks_count_the_cuts_up_to_a_string(self, constants, values):
         cuts = sorted({cut for text in constants for cut in (before(text), after(text))})
-        space = RankSpace.of_cuts(cuts)
+        space = RankSpace.of_boundaries(cuts)
         everything = sorted({(MISSING,), *cuts})
         expected = [
             1 if value is None else bisect_right(everything, (STRING, value)) for value in values
@@ -81,11 +81,11 @@ class TestStrings:
     @given(st.sets(texts.filter(bool), max_size=12), st.lists(texts, max_size=12))
     def test_without_order_only_equal_strings_lie_between_their_cuts(self, constants, values):
         cuts = {cut for text in constants for cut in (before(text), after(text))}
-        space = RankSpace.of_cuts(cuts, is_ordered=False)
+        space = RankSpace.of_boundaries(cuts, is_ordered=False)
         ranks = space.string_ranks(pa.array(values, pa.string())).tolist()
         assert ranks == [space.rank(value) for value in values]
         for constant in constants:
-            low, high = space.places([before(constant), after(constant)]).tolist()
+            low, high = space.positions([before(constant), after(constant)]).tolist()
             assert [low <= rank < high for rank in ranks] == [text == constant for text in values]
 
     def test_many_strings_are_found_singly_and_in_columns(self):
@@ -96,17 +96,17 @@ class TestStrings:
         values = [*constants[::7], "", "zzz", "0f0f0f0f0f", "\0"]
         expected = [bisect_right(everything, (STRING, value)) for value in values]
         for is_ordered in (True, False):
-            space = RankSpace.of_cuts(cuts, is_ordered=is_ordered)
+            space = RankSpace.of_boundaries(cuts, is_ordered=is_ordered)
             known = len(constants[::7]) if not is_ordered else len(values)
             assert [space.rank(value) for value in values][:known] == expected[:known]
             column = space.string_ranks(pa.array(values, pa.string())).tolist()
             assert column == [space.rank(value) for value in values]
-            last = space.string + space.strings.cuts
+            last = space.string + space.strings.boundaries
             assert is_ordered or column[known:] == [last] * 4
 
     @given(st.lists(texts, max_size=12), st.lists(texts, max_size=12))
     def test_united_strings_are_sorted_and_keep_their_flags(self, left, right):
-        one, other = Strings.of_cuts(left), Strings.of_cuts(right)
+        one, other = Strings.of_boundaries(left), Strings.of_boundaries(right)
         united, from_left, from_right = one.united(other)
         expected: dict[str, int] = {}
         for stem, flag in map(stem_of, left + right):
@@ -154,10 +154,10 @@ class TestStrings:
         assert (order > 0) - (order < 0) == (left > right) - (left < right)
 
     def test_an_equality_takes_one_string_for_both_of_its_cuts(self):
-        strings = Strings.of_cuts(["b", "b\0", "a\0", "c"])
+        strings = Strings.of_boundaries(["b", "b\0", "a\0", "c"])
         assert strings.texts() == ["a", "b", "c"]
         assert strings.flags.tolist() == [AFTER, BEFORE | AFTER, BEFORE]
-        assert strings.places(["a\0", "b", "b\0", "c"]).tolist() == [1, 2, 3, 4]
+        assert strings.positions(["a\0", "b", "b\0", "c"]).tolist() == [1, 2, 3, 4]
 
 
 class TestNumbers:

@@ -85,7 +85,7 @@ def test_a_predicate_hits_as_often_as_it_occurs():
     subscriptions = Subscriptions()
     subscriptions.add("s", "(a = 1 or b = 1) and (a = 1 or c = 1)")
     index = CountingIndex(subscriptions.snapshot(), None)
-    place = index.counters.places["a = 1"]
+    place = index.counters.positions["a = 1"]
     starts, _, counts = index._associations
     assert counts[starts[place] : starts[place + 1]].tolist() == [2]
     assert index._trees.minimums.tolist() == [2]
@@ -96,7 +96,7 @@ def test_predicates_that_are_written_differently_are_one():
     for number, text in enumerate(["a < 25", "25.0 > a", "not (a >= 25)", "b = 1 and a < 2.5e1"]):
         subscriptions.add(str(number), text)
     index = CountingIndex(subscriptions.snapshot(), None)
-    assert list(index.counters.places) == ["a < 25", "b = 1"]
+    assert list(index.counters.positions) == ["a < 25", "b = 1"]
 
 
 def test_trees_with_more_leaves_than_a_byte_counts():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.algebra import covers
-from boolcast.algebra.domains import ALL_EVENTS
+from boolcast.algebra.value_sets import ALL_EVENTS
 from boolcast.filters.expressions import Filter, Leaf, conjunction
 from boolcast.filters.parsing import parse
 from boolcast.matching.diagrams.constraints import constraint_of

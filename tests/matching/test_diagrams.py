@@ -19,8 +19,8 @@ from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeUse, SubscriptionStatistics
-from boolcast.optimising.merging.attribute_order import AttributeOrder
 from boolcast.optimising.merging.by_rules import MergingRules
+from boolcast.optimising.merging.groups import AttributeOrder
 from tests.matching.conformance import accepting
 from tests.pipeline.statistics_oracle import use_of
 from tests.strategies import SMALL_NAMES, events, filters
@@ -159,7 +159,7 @@ def test_a_diagram_as_deep_as_no_stack():
     nodes = Nodes(limit=1_000_000)
     count = 200_000
     for variable in range(count):
-        nodes.place(variable, variable)
+        nodes.set_level(variable, variable)
     halves = [Inner(True, tuple(range(first, count, 2))) for first in (0, 1)]
     root = nodes.build(Inner(True, (*halves, Inner(False, (0, 1)))))
     assert root is not None

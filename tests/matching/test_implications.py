@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.algebra.domains import ALL_EVENTS
+from boolcast.algebra.value_sets import ALL_EVENTS
 from boolcast.filters.expressions import Leaf
 from boolcast.filters.parsing import parse
 from boolcast.matching.diagrams import implications
@@ -49,7 +49,7 @@ def distinct(leaves: list[Leaf]) -> dict[int, Constraint]:
     found = {}
     for leaf in leaves:
         constraint = constraint_of(leaf, ALL_EVENTS)
-        if constraint.inside.cuts:
+        if constraint.inside.ordered:
             found[constraint.variable, constraint.inside] = constraint
     return dict(enumerate(found.values()))
 
@@ -121,5 +121,5 @@ def _outside(left: Constraint, right: Constraint) -> bool:
 
 
 def _holds(constraint: Constraint, value: float) -> bool:
-    cuts = constraint.inside.cuts
+    cuts = constraint.inside.ordered
     return sum(cut <= (3, value) for cut in cuts) % 2 == 1

@@ -19,7 +19,7 @@ from boolcast.filters.expressions import Filter, conjunction, disjunction
 from boolcast.filters.parsing import parse
 from boolcast.matching.diagrams import matching
 from boolcast.matching.diagrams.diagrams import Diagrams
-from boolcast.matching.diagrams.kernels.cuts import MOST_IN_CUT, Cuts, choose_cuts
+from boolcast.matching.diagrams.kernels.cuts import MOST_IN_CUT, DiagramCuts, choose_cuts
 from boolcast.matching.diagrams.kernels.matching import mark_needed, weigh
 from boolcast.matching.diagrams.kernels.nodes import FREE, LIVE, USED
 from boolcast.matching.diagrams.nodes import Nodes, Tree
@@ -117,7 +117,7 @@ def test_nodes_are_the_filters_and_all_lists_hold_them(order, trees, limit, kept
     """build, joined, settled, made, link, unlink, freed, release and sweep."""
     nodes = Nodes(limit)
     for level, variable in enumerate(order):
-        nodes.place(variable, level)
+        nodes.set_level(variable, level)
     outputs: list[int] = []
     for tree, stays in zip(trees, kept, strict=False):
         root = nodes.build(tree)
@@ -135,7 +135,7 @@ def test_more_nodes_than_buckets():
     """rehash, and that nodes are found again after it."""
     nodes = Nodes(64)
     for variable in range(3_000):
-        nodes.place(variable, variable)
+        nodes.set_level(variable, variable)
     pairs = [Inner(True, (number, number + 1)) for number in range(0, 2_998, 2)]
     roots = [nodes.build(pair) for pair in pairs]
     assert len(nodes.store.buckets) > 1 << 10
@@ -277,7 +277,7 @@ def test_ways_to_nodes_and_cuts(order, trees, shares):
             waiting += [int(low[node])] + [int(high[node])] * bool(by_high[node])
     assert set(np.flatnonzero(needed).tolist()) - {0, 1} == expected
 
-    cuts = Cuts(
+    cuts = DiagramCuts(
         np.zeros(len(roots), dtype=np.int64),
         np.zeros((len(roots), MOST_IN_CUT), dtype=np.uint32),
         np.zeros(size, dtype=np.uint64),

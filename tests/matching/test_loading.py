@@ -91,11 +91,11 @@ def texts_of(template: str) -> list[str]:
     return texts[:: 1 + len(texts) // 400]
 
 
-@pytest.mark.parametrize("characters", [60, bulk_load._FORM_CHARACTERS])
+@pytest.mark.parametrize("characters", [60, bulk_load._TEMPLATE_CHARACTERS])
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_texts_read_by_their_literals_mean_what_the_parser_reads(template, characters, monkeypatch):
     """Literals may change the shape of a filter, make it false, or be an error."""
-    monkeypatch.setattr(bulk_load, "_FORM_CHARACTERS", characters)
+    monkeypatch.setattr(bulk_load, "_TEMPLATE_CHARACTERS", characters)
     check(texts_of(template))
 
 
@@ -174,10 +174,10 @@ def test_only_the_first_texts_of_a_form_are_parsed(monkeypatch):
 
 
 def test_forms_are_forgotten_before_they_are_too_many(monkeypatch):
-    monkeypatch.setattr(bulk_load, "_FORM_CHARACTERS", 1_000)
+    monkeypatch.setattr(bulk_load, "_TEMPLATE_CHARACTERS", 1_000)
     loader = Loader(Limits())
     loader.take(rows_of(table_of([f"a{n // 2} = {n}" for n in range(900)])))
-    assert len(loader._forms) < 150
+    assert len(loader._templates) < 150
     assert len(loader._constants._tables) < 150
 
 
@@ -235,7 +235,7 @@ def test_holders_of_one_filter_however_little_room_there_is(rows):
     found = [
         live.subscriptions[place]
         for hits in find_matches(live, event, version, rows=rows)
-        for place in hits.places.tolist()
+        for place in hits.positions.tolist()
     ]
     assert sorted(found) == sorted(f"s{n}" for n in range(12) if n not in (2, 7))
 

@@ -18,10 +18,10 @@ from boolcast.filters.expressions import And, Comparison, Constant, Filter, Leaf
 from boolcast.filters.parsing import parse
 from boolcast.matching.relations import overlap_index
 from boolcast.matching.relations.overlap_index import OverlapIndex
-from boolcast.matching.relations.violations import Sets, violating_sets
+from boolcast.matching.relations.violations import ViolatingSets, violating_sets
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.workloads import Auction
-from boolcast.workloads.parameters import PRESETS
+from boolcast.workloads.classes import PRESETS
 from tests.examples import examples
 from tests.strategies import filters
 
@@ -73,7 +73,7 @@ def test_the_violating_predicates_of_a_tree():
     """P3-T2."""
     numbers = {P3: 3, P5: 5, P6: 6}
 
-    def leaf_sets(leaf: Leaf) -> Sets:
+    def leaf_sets(leaf: Leaf) -> ViolatingSets:
         return [frozenset(numbers[each] for each in LEAVES[str(leaf)])]
 
     sets = partial(violating_sets, leaf_sets=leaf_sets, limit=100)
@@ -204,10 +204,10 @@ def test_many_occurrences_do_not_lose_a_candidate():
 
 
 def excludes(left: Leaf, right: Leaf) -> bool:
-    """P3-B2; patterns are taken by what order says of them."""
+    """P3-B2; patterns count by their place in the order of values."""
     one, other = meaning(left), meaning(right)
     return one.variable == other.variable and not ordered_sets.intersect(
-        one.inside.cuts, other.inside.cuts
+        one.inside.ordered, other.inside.ordered
     )
 
 
@@ -222,7 +222,7 @@ def ways(node: Filter, others: list[Leaf]) -> list[set[Leaf]]:
             return [set().union(*each) for each in product(*(ways(c, others) for c in children))]
         case _:
             assert isinstance(node, Leaf)
-            if not meaning(node).inside.cuts:
+            if not meaning(node).inside.ordered:
                 return []
             return [{other for other in others if excludes(node, other)}]
 
@@ -238,7 +238,7 @@ def holds_without(node: Filter, violated: set[Leaf]) -> bool:
             return any(holds_without(child, violated) for child in children)
         case _:
             assert isinstance(node, Leaf)
-            return node not in violated and bool(meaning(node).inside.cuts)
+            return node not in violated and bool(meaning(node).inside.ordered)
 
 
 def twin(registered: Filter, asked: Filter) -> bool:
@@ -302,7 +302,7 @@ def test_no_overlap_is_missed_under_a_schema(left: Filter, right: Filter, intege
 
 
 class Changes(RuleBasedStateMachine):
-    """Filters come and go in any order; the index is always that of what is there."""
+    """Filters come and go in any order; the index always answers for those it holds."""
 
     def __init__(self) -> None:
         super().__init__()

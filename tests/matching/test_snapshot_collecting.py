@@ -6,7 +6,7 @@ import pytest
 
 from boolcast.errors import StoreError
 from boolcast.matching.store import snapshots
-from boolcast.matching.store.snapshots import collect, load, publish, versions
+from boolcast.matching.store.snapshots import delete_old_versions, load, publish, versions
 from boolcast.matching.store.store import FolderStore
 from tests.matching.faults import NEW, OLD, MemoryStore, segment
 from tests.matching.versions import assert_holds
@@ -16,14 +16,14 @@ def test_old_versions_go_and_what_only_they_need(store):
     third = [segment(4)]
     for segments in (OLD, NEW, third):
         publish(store, segments)
-    collect(store, keep=3)
+    delete_old_versions(store, keep=3)
     assert versions(store) == [1, 2, 3]
-    collect(store, keep=2)
+    delete_old_versions(store, keep=2)
     assert versions(store) == [2, 3]
     assert_holds(load(store, version=2), NEW)
     with pytest.raises(StoreError, match="no version 1"):
         load(store, version=1)
-    collect(store, keep=1)
+    delete_old_versions(store, keep=1)
     assert_holds(load(store), third)
     assert len(store.list("")) == 4
     assert publish(store, OLD) == 4
@@ -31,7 +31,7 @@ def test_old_versions_go_and_what_only_they_need(store):
 
 
 def test_collecting_where_nothing_is_does_nothing(store):
-    collect(store, keep=1)
+    delete_old_versions(store, keep=1)
     assert store.list("") == []
 
 
@@ -41,7 +41,7 @@ def test_what_is_not_ours_is_left_alone(store):
     names = ["notes", "versions/notes", "segments/notes", "segments/7/a", "other/00000001.json"]
     for name in names:
         store.put_if_absent(name, b"mine")
-    collect(store, keep=1)
+    delete_old_versions(store, keep=1)
     assert set(names) <= set(store.list(""))
     assert_holds(load(store), NEW)
 
@@ -55,7 +55,7 @@ def test_manifests_go_first_and_the_oldest_before_the_others():
     assert [publish(store, OLD), publish(store, [])] == [100_000_000, 100_000_001]
     deleted: list[str] = []
     with patch.object(store, "delete", deleted.append):
-        collect(store, keep=1)
+        delete_old_versions(store, keep=1)
     assert deleted[:3] == [f"versions/{n}.json" for n in (99_999_998, 99_999_999, 100_000_000)]
     assert len(deleted) == 3 + 2 * 3
 
@@ -68,7 +68,7 @@ def test_a_version_missing_in_a_listing_that_ran_beside_its_publisher_is_kept():
     whole = store.list
     listings = iter([stale])
     with patch.object(store, "list", lambda prefix: next(listings, None) or whole(prefix)):
-        collect(store, keep=2)
+        delete_old_versions(store, keep=2)
     assert versions(store) == [2, 3]
     assert_holds(load(store, version=2), NEW)
 
@@ -80,7 +80,7 @@ def test_nothing_is_deleted_when_a_kept_manifest_cannot_be_read(tmp_path):
     store.path("versions/00000002.json").write_bytes(b"{}")
     before = store.list("")
     with pytest.raises(StoreError, match=r"00000002\.json is damaged"):
-        collect(store, keep=2)
+        delete_old_versions(store, keep=2)
     assert store.list("") == before
-    collect(store, keep=1)
+    delete_old_versions(store, keep=1)
     assert_holds(load(store), OLD)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from boolcast.errors import StoreError
 from boolcast.matching.store import snapshots
-from boolcast.matching.store.snapshots import StoredSegment, collect, load, publish
+from boolcast.matching.store.snapshots import StoredSegment, delete_old_versions, load, publish
 from boolcast.matching.store.store import FolderStore
 from tests.matching.faults import NEW, OLD, FaultyStore, MemoryStore, no_space
 from tests.matching.versions import assert_holds
@@ -150,7 +150,7 @@ def test_an_unknown_format_is_refused(store, monkeypatch):
     with pytest.raises(StoreError, match=r"00000002\.json.* has format 7.* reads format 2"):
         load(store)
     with pytest.raises(StoreError, match="has format 7"):
-        collect(store, keep=1)
+        delete_old_versions(store, keep=1)
     assert_holds(load(store, version=1), OLD)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from boolcast.matching.store.snapshots import (
     Snapshot,
     StoredSegment,
-    collect,
+    delete_old_versions,
     load,
     publish,
     versions,
@@ -90,10 +90,10 @@ def test_a_number_that_another_took_is_skipped():
 
 def publish_and_collect(*contents: list[StoredSegment]) -> Callable[[Store], None]:
     def rival(store: Store) -> None:
-        collect(store, keep=1)
+        delete_old_versions(store, keep=1)
         for segments in contents:
             publish(store, segments, b"rival")
-            collect(store, keep=1)
+            delete_old_versions(store, keep=1)
 
     return rival
 
@@ -175,7 +175,9 @@ def test_a_stalled_collector_leaves_what_is_published_meanwhile(segments):
         return store
 
     for store in interleave(
-        store_with_garbage, lambda s: collect(s, keep=1), lambda s: publish(s, segments, b"newer")
+        store_with_garbage,
+        lambda s: delete_old_versions(s, keep=1),
+        lambda s: publish(s, segments, b"newer"),
     ):
         assert_holds(load(store), segments, b"newer")
 
@@ -190,7 +192,7 @@ def test_collectors_do_not_disturb_each_other(keep, contents):
         return store
 
     rival = publish_and_collect(*contents)
-    for store in interleave(store_with_garbage, lambda s: collect(s, keep), rival):
+    for store in interleave(store_with_garbage, lambda s: delete_old_versions(s, keep), rival):
         assert_holds(
             load(store), contents[-1] if contents else NEW, b"rival" if contents else b"new"
         )
@@ -229,7 +231,7 @@ def test_no_order_of_steps_breaks_the_current_version(data):
 
     def collector(stepped: Store) -> None:
         for _ in range(2):
-            collect(stepped, keep=1)
+            delete_old_versions(stepped, keep=1)
 
     actors: list[Callable[[Store], object]] = [publisher("a"), publisher("b"), load]
     actors += [collector, collector]

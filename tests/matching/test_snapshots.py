@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from boolcast.matching.store.snapshots import (
     StoredSegment,
-    collect,
+    delete_old_versions,
     load,
     pack_strings,
     publish,
@@ -85,7 +85,7 @@ def test_local_files_are_mapped_and_hold_no_descriptor(tmp_path):
     assert len(list(Path("/proc/self/fd").iterdir())) == before
     mapped = Path("/proc/self/maps").read_text()
     assert all(f"/big{i}.npy" in mapped for i in range(4))
-    collect(store, keep=1)
+    delete_old_versions(store, keep=1)
     shutil.rmtree(tmp_path / "segments")
     assert_holds(snapshot, [big])
     for array in snapshot.segments[0].arrays.values():

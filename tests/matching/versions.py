@@ -1,7 +1,7 @@
 """What the tests of snapshots ask of a store and its versions."""
 
 from boolcast.matching.store import snapshots
-from boolcast.matching.store.snapshots import Snapshot, StoredSegment, collect, versions
+from boolcast.matching.store.snapshots import Snapshot, StoredSegment, delete_old_versions, versions
 from boolcast.matching.store.store import Store
 
 
@@ -20,7 +20,7 @@ def assert_holds(snapshot: Snapshot, segments: list[StoredSegment], metadata: by
 
 def rest_is_collected(store: Store) -> bool:
     """True if a collector leaves exactly the files of the current version."""
-    collect(store, keep=1)
+    delete_old_versions(store, keep=1)
     current = snapshots.read_manifest(store, versions(store)[-1])
     named = {path for each in current.segments for path in each.paths()}
     return set(store.list("")) == {snapshots._manifest_name(current.version), *named}

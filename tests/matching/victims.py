@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from signal import SIGKILL
 
-from boolcast.matching.store.snapshots import collect, load, publish
+from boolcast.matching.store.snapshots import delete_old_versions, load, publish
 from boolcast.matching.store.store import FolderStore
 from tests.matching.faults import (
     AFTER,
@@ -56,7 +56,7 @@ def _publish_everywhere(folder: Path) -> None:
 
 
 def _collect_everywhere(folder: Path) -> None:
-    """For every deletion of a collect, a folder whose collector died before or after it."""
+    """For each deletion, a folder where the process died just before or just after it."""
     for point in (BEFORE, AFTER):
         for at in range(1, sys.maxsize):
             victim = folder / f"{point}-{at}"
@@ -64,7 +64,7 @@ def _collect_everywhere(folder: Path) -> None:
             publish(store, OLD, b"old")
             publish(store, NEW, b"new")
             faulty = FaultyStore(store, at, die, point=point)
-            if _forked(partial(collect, faulty, keep=1)) == 0:
+            if _forked(partial(delete_old_versions, faulty, keep=1)) == 0:
                 shutil.rmtree(victim)
                 break
 
@@ -108,7 +108,7 @@ def _race_with_collector(folder: Path) -> None:
 
     def collect_and_load() -> None:
         while True:
-            collect(store, keep=1)
+            delete_old_versions(store, keep=1)
             load(store)
 
     collector = _fork(collect_and_load)

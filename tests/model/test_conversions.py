@@ -16,10 +16,9 @@ import pytest
 
 from boolcast.errors import EventError
 from boolcast.model.arrow import events_from_arrow
-from boolcast.model.conversions import CONVERSIONS, value_from_python
 from boolcast.model.events import Event
 from boolcast.model.schemas import Attribute, Schema
-from boolcast.model.values import Opaque, Timestamp, kind_of
+from boolcast.model.values import CONVERSIONS, Opaque, Timestamp, kind_of, value_from_python
 
 NOON = Timestamp.parse("2026-01-31T12:00:00Z")
 MIDNIGHT = Timestamp.parse("2026-01-31")

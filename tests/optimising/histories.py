@@ -17,7 +17,7 @@ EVENTS: Final = 1_000_000
 
 
 def statistics(shares: Mapping[str, float]) -> Statistics:
-    """So many of a million events satisfied each predicate."""
+    """Statistics of a million events in which the predicates have these shares."""
     return Statistics(
         events=EVENTS, predicates={text: round(share * EVENTS) for text, share in shares.items()}
     )
@@ -32,7 +32,7 @@ def tree(text: str, selectivities: Selectivities) -> Tree:
 
 
 def exhausted(start: Tree) -> list[Tree]:
-    """The tree and all that the cheapest prunings make of it, until there is no other."""
+    """The tree, and what is left after each of the cheapest prunings until none is left."""
     trees = [start]
     while (best := best_pruning(trees[-1])) is not None:
         trees.append(pruned(trees[-1], best))

@@ -16,16 +16,21 @@ from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.matching.relations.overlap_index import OverlapIndex
 from boolcast.model.identifiers import AdvertisementId, SubscriptionId
 from boolcast.model.statistics import Statistics
-from boolcast.optimising.pruning.advertisement_queue import AdvertisementQueue
 from boolcast.optimising.pruning.changes import StillBest
-from boolcast.optimising.pruning.overlap_ranks import RANKS, Ranks, both, degradation, either
+from boolcast.optimising.pruning.overlap_ranks import (
+    RANK_RULES,
+    OverlapRanks,
+    both,
+    degradation,
+    either,
+)
+from boolcast.optimising.pruning.queues import AdvertisementQueue, SelectivityQueue
 from boolcast.optimising.pruning.stopping import MemoryTarget, Operations, RankBudget
-from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
 from boolcast.optimising.pruning.trees import Tree, prepared, pruned, prunings
 from boolcast.optimising.statistics.estimates import Estimate
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.workloads import Auction
-from boolcast.workloads.parameters import AuctionParameters
+from boolcast.workloads.classes import AuctionParameters
 from tests.examples import examples
 from tests.optimising.histories import read
 from tests.strategies import filters
@@ -47,12 +52,12 @@ def index_of(*texts: str) -> OverlapIndex:
     return made
 
 
-def ranks_of(*texts: str, matches: dict[str, int] | None = None) -> Ranks:
+def ranks_of(*texts: str, matches: dict[str, int] | None = None) -> OverlapRanks:
     counted = Statistics(events=20_000, predicates=MATCHES if matches is None else matches)
-    return Ranks(index_of(*texts), Selectivities(counted))
+    return OverlapRanks(index_of(*texts), Selectivities(counted))
 
 
-def tree_of(text: str, ranks: Ranks) -> Tree:
+def tree_of(text: str, ranks: OverlapRanks) -> Tree:
     return Tree.of(prepared(parse(text)), ranks)
 
 
@@ -127,9 +132,11 @@ def test_the_rank_is_1_if_everything_is_excluded_and_nothing_ever_matched():
 
 
 def test_ranks_are_frozen_as_they_were_first_asked_for():
-    """P3-B8; a predicate that is asked for later sees the subscriptions of then."""
+    """P3-B8; a predicate first asked for later sees the subscriptions of that time."""
     index = index_of("x = 1")
-    ranks = Ranks(index, Selectivities(Statistics(events=9, predicates={"x = 1": 0, "y = 1": 0})))
+    ranks = OverlapRanks(
+        index, Selectivities(Statistics(events=9, predicates={"x = 1": 0, "y = 1": 0}))
+    )
     asked = read("x = 2")
     assert ranks.estimate(asked).average == 1.0
     index.add("another", parse("y = 1"))
@@ -149,14 +156,14 @@ def ranks(draw: st.DrawFn) -> Estimate:
 
 @given(ranks(), ranks(), ranks())
 def test_ranks_may_be_put_together_in_any_grouping(a: Estimate, b: Estimate, c: Estimate):
-    for join, nothing in ((both, RANKS.always), (either, RANKS.never)):
+    for join, nothing in ((both, RANK_RULES.always), (either, RANK_RULES.never)):
         assert join(join(a, b), c) == pytest.approx(join(a, join(b, c)))
         assert join(nothing, a) == pytest.approx(a)
 
 
 def queue_of(*texts: str, subscriptions: OverlapIndex | None = None) -> AdvertisementQueue:
     learnt = Selectivities(Statistics(events=20_000, predicates=MATCHES))
-    made = AdvertisementQueue(Ranks(subscriptions or index_of(S1), learnt))
+    made = AdvertisementQueue(OverlapRanks(subscriptions or index_of(S1), learnt))
     for text in texts:
         made.add(AdvertisementId(text), parse(text))
     return made
@@ -165,11 +172,10 @@ def queue_of(*texts: str, subscriptions: OverlapIndex | None = None) -> Advertis
 def test_the_order_of_the_prunings():
     """P3-T8 goes on: what rules out nothing goes first."""
     queue = queue_of(A1)
-    forms = []
-    while queue.top() is not None:
-        (form,) = queue.prune(Operations(1)).changed.values()
-        forms.append(str(form))
-    assert forms == [
+    found: list[str] = []
+    while changed := queue.prune(Operations(1)).changed:
+        found += map(str, changed.values())
+    assert found == [
         f"{N6} or {N7}",
         f"{N6} or condition = 'used'",
         "price > 20 or condition = 'used'",
@@ -186,7 +192,7 @@ def test_stopping_rules():
     assert queue.prune(RankBudget(0.3)).after.share == pytest.approx(0.2391, abs=1e-4)
     assert queue_of(A1).prune(MemoryTarget(3)).after.predicates == 3
     assert queue_of(A1).cut_off() == Operations(2)
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with pytest.raises(ValueError, match="from 0 to 1"):
         RankBudget(1.5)
 
 
@@ -205,16 +211,16 @@ def test_an_unknown_advertisement():
 
 
 def test_newer_ranks_are_learnt():
-    """P3-E14: an entry that has become dearer goes back."""
+    """P3-E14: an entry that has become more expensive is queued again."""
     learnt = Selectivities(Statistics(events=9, predicates={"x = 1": 0, "y = 1": 0}))
     index = index_of("x = 1")
-    queue = AdvertisementQueue(Ranks(index, learnt), StillBest())
+    queue = AdvertisementQueue(OverlapRanks(index, learnt), StillBest())
     queue.add(AdvertisementId("a"), parse("y = 2 and z = 1"))
     queue.add(AdvertisementId("b"), parse("x = 2 and z = 1"))
     index.remove("x = 1")
     index.add("y = 1", parse("y = 1 and z = 2"))
-    # By the old ranks a loses nothing either way, b its z; now the leaves of a rule something out.
-    queue.learn(Ranks(index, learnt))
+    # By the old ranks a loses nothing, b its z; by the new ones the leaves of a rule something out.
+    queue.learn(OverlapRanks(index, learnt))
     assert list(queue.prune(Operations(1)).changed) == ["b"]
 
 
@@ -228,16 +234,17 @@ def test_a_pruned_advertisement_covers_the_original_and_overlaps_only_grow(
     index = OverlapIndex()
     for number, each in enumerate(subscriptions):
         index.add(str(number), each)
-    queue = AdvertisementQueue(Ranks(index, Selectivities(Statistics(events=0, predicates={}))))
+    queue = AdvertisementQueue(
+        OverlapRanks(index, Selectivities(Statistics(events=0, predicates={})))
+    )
     originals = {AdvertisementId(f"a{n}"): each for n, each in enumerate(advertisements)}
     for name, filter in originals.items():
         queue.add(name, filter)
     found = {name: set(index.all(filter).names) for name, filter in originals.items()}
     standings = [queue.standing()]
-    while queue.top() is not None:
-        run = queue.prune(Operations(1))
+    while changed := queue.prune(Operations(1)).changed:
         standings.append(queue.standing())
-        for name, filter in run.changed.items():
+        for name, filter in changed.items():
             assert covers(filter, originals[name])
             now = set(index.all(filter).names)
             assert found[name] <= now
@@ -279,14 +286,14 @@ def test_with_subscription_pruning_overlaps_grow_by_both(auction: Auction):
         index = OverlapIndex()
         for name in queue:
             index.add(name, queue.filter_of(name))
-        advertisements = AdvertisementQueue(Ranks(index, learnt))
+        advertisements = AdvertisementQueue(OverlapRanks(index, learnt))
         for row, filter in enumerate(auction.advertisement_filters(0, 100)):
             advertisements.add(AdvertisementId(str(row)), filter)
         shares = []
         for step in (0, 150, 10_000):
             advertisements.prune(Operations(step))
-            forms = [advertisements.filter_of(name) for name in advertisements]
-            shares.append(share(index, forms))
+            pruned_ones = [advertisements.filter_of(name) for name in advertisements]
+            shares.append(share(index, pruned_ones))
         rows.append(shares)
     for line in (*rows, *map(list, zip(*rows, strict=True))):
         assert line == sorted(line)
@@ -312,7 +319,7 @@ def test_the_arithmetic_of_full_pruning(kind: str, operations: int, remaining: i
     index = OverlapIndex()
     for row, filter in enumerate(auction.subscription_filters(0, 600)):
         index.add(str(row), filter)
-    queue = AdvertisementQueue(Ranks(index, learnt_from_the_auction()))
+    queue = AdvertisementQueue(OverlapRanks(index, learnt_from_the_auction()))
     count = 20
     for row, filter in enumerate(auction.advertisement_filters(0, count)):
         queue.add(AdvertisementId(str(row)), filter)

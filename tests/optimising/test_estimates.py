@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boolcast.optimising.statistics.estimates import SHARES, Estimate
+from boolcast.optimising.statistics.estimates import SHARE_RULES, Estimate
 from tests.optimising.histories import S1, S1_SHARES, known, tree
 
-of_and, of_or = partial(SHARES.joined, True), partial(SHARES.joined, False)
+of_and, of_or = partial(SHARE_RULES.joined, True), partial(SHARE_RULES.joined, False)
 
 
 def points(*shares: float) -> list[Estimate]:
@@ -68,7 +68,7 @@ def test_the_average_lies_between_the_bounds(join, children):
 
 @given(st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=12))
 def test_the_bounds_hold_for_all_events_whatever_they_have_in_common(rows):
-    """(a and b) or (c and d) over events that are rows of four truths."""
+    """(a and b) or (c and d) over events of four truth values."""
     count = len(rows)
     a, b, c, d = points(*(sum(row[i] for row in rows) / count for i in range(4)))
     estimate = of_or([of_and([a, b]), of_and([c, d])])

@@ -1,4 +1,4 @@
-"""Mergers by pruning, and their lives: made, merged again, cancelled, covered; law 4."""
+"""Mergers by pruning: made, merged again, cancelled, covered; law 4."""
 
 import pytest
 from hypothesis import assume, given
@@ -16,7 +16,7 @@ from boolcast.optimising.merging.mergers import Exchange, Merger, Mergers, merge
 from tests.optimising.histories import known, shares_for
 from tests.strategies import events, filters
 
-SHARES = {
+SHARE_RULES = {
     "title = 'Emma'": 0.01,
     "price < 10": 0.2,
     "price < 20": 0.6,
@@ -34,7 +34,7 @@ def named(**texts: str) -> dict[SubscriptionId, Filter]:
 def merge(
     name: str, constituents: dict[SubscriptionId, Filter], imperfection: float = 0.0
 ) -> Merger:
-    return merged(SubscriptionId(name), constituents, known(SHARES), imperfection=imperfection)
+    return merged(SubscriptionId(name), constituents, known(SHARE_RULES), imperfection=imperfection)
 
 
 def test_a_perfect_merger_is_the_or_of_its_constituents():
@@ -50,7 +50,7 @@ def test_a_perfect_merger_is_the_or_of_its_constituents():
         # Without its condition the second covers the first.
         (0.0012, 0, "title = 'Emma' and price < 20"),
         (1.0, 5, "title = 'Emma' and price < 20"),
-        # What both demand is left, once.
+        # What both require is left, once.
         (0.011, 0, "title = 'Emma'"),
     ],
 )
@@ -58,7 +58,7 @@ def test_prunings_set_the_imperfection(imperfection, predicates, expected):
     merger = merged(
         SubscriptionId("m"),
         named(s=CHEAP, t=DEAR),
-        known(SHARES),
+        known(SHARE_RULES),
         imperfection=imperfection,
         predicates=predicates,
     )
@@ -68,7 +68,7 @@ def test_prunings_set_the_imperfection(imperfection, predicates, expected):
 
 
 def test_what_is_free_is_pruned_from_a_perfect_merger():
-    shares = {**SHARES, "price < 20": 1.0}
+    shares = {**SHARE_RULES, "price < 20": 1.0}
     merger = merged(SubscriptionId("m"), named(s=CHEAP, t=DEAR), known(shares))
     assert str(merger.filter) == f"{CHEAP} or title = 'Emma' and condition = 'used'"
 
@@ -110,7 +110,7 @@ def test_a_merger_goes_out_before_its_constituents_are_withdrawn():
 
 
 def test_a_constituent_that_goes_takes_the_merger_with_it():
-    """P2-T10 (b): beyond the merging broker travel S2, and the removal of S3."""
+    """P2-T10 (b): the merging broker forwards S2, and the removal of S3."""
     mergers = Mergers()
     constituents = named(S1=CHEAP, S2=DEAR)
     mergers.add(merge("S3", constituents))
@@ -182,7 +182,7 @@ def test_a_merger_covers_its_constituents(originals, imperfection, seen, data):
 
 
 class Life(RuleBasedStateMachine):
-    """A neighbour hears of every subscription, by itself or by what covers it, after each step."""
+    """After each step a neighbour knows every subscription, or one that covers it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Groups, and what becomes of them: worked examples, law 4, thresholds."""
+"""Merging groups by rules: worked examples, law 4, thresholds."""
 
 from itertools import combinations
 
@@ -12,10 +12,9 @@ from boolcast.filters.parsing import parse
 from boolcast.matching.diagrams.diagrams import Diagrams
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
-from boolcast.optimising.merging.attribute_order import AttributeOrder
 from boolcast.optimising.merging.by_rules import Merged, MergingRules, Threshold
-from boolcast.optimising.merging.groups import split
-from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, degree_of
+from boolcast.optimising.merging.groups import AttributeOrder, split
+from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, imperfection_of
 from boolcast.optimising.statistics.probabilities import Measured, Range, Uniform
 from tests.optimising.histories import known, read
 from tests.strategies import events, predicates, values
@@ -83,7 +82,7 @@ def test_a_merger_by_advertisements():
 def test_presence_takes_up_all():
     texts = ["price < 5", "price = 7", "price > 9", "price = 'x'"]
     assert filters_of(merge(texts[:3], up_to(4 / 201))) == ["price is not null"]
-    # 5 and 6 lie beside `<= 7`, 8 and 9 beside `>= 7`: the first of two as cheap.
+    # 5 and 6 lie beside `<= 7`, 8 and 9 beside `>= 7`: of equal costs the first.
     assert filters_of(merge(texts[:3], up_to(3.9 / 201))) == ["price <= 7"]
     (found,) = merge(texts, up_to(4 / 201))
     assert sorted(found.entries) == ["s0", "s1", "s2", "s3"]
@@ -91,7 +90,7 @@ def test_presence_takes_up_all():
 
 
 def test_what_is_left_of_a_group():
-    """Each end takes what it can; values between them that are too far off stay."""
+    """Each end takes what it can; values too far from both stay."""
     texts = ["price < 5", "price = 6", "price = 50", "price = 99", "price > 100"]
     found = merge(texts, up_to(1 / 201))
     assert sorted(filters_of(found)) == ["price <= 6", "price >= 99"]
@@ -122,7 +121,7 @@ def test_a_difference_below_the_top_is_not_found():
 
 
 def test_predicates_are_dropped_as_a_last_resort():
-    """P2-B10: of conjunctions that differ in one predicate on top, or in two."""
+    """P2-B10: for conjunctions that differ in one predicate on top, or in two."""
     texts = [f"price = {price} and {TRIP}" for price in (3, 5)]
     assert merge(texts, up_to(1.0)) == []
     (found,) = merge(texts, up_to(1.0, drops=1))
@@ -139,7 +138,7 @@ def test_predicates_are_dropped_as_a_last_resort():
 
 
 def test_a_merger_is_taken_up_by_its_constituents():
-    """Degrees are against originals: 145 is false for the merger, and not for who asked for it."""
+    """Measured against the originals: 145 is false for the merger, not for its constituent."""
     held = {SubscriptionId("m"): named(["price > 150", "price = 145"])}
     entries = {SubscriptionId("m"): parse("price >= 145"), **named(["price = 143", "price = 146"])}
     rules = MergingRules(ORDER, threshold=up_to(5 / 201))
@@ -161,10 +160,10 @@ def test_a_merger_that_is_perfect_for_integers_stays_so():
 
 @pytest.mark.slow
 def test_a_long_line_is_taken_up_bit_by_bit():
-    """A neighbour with very many values does not hold a broker up: the rest waits."""
+    """A neighbour with very many values does not stall a broker: the rest waits."""
     entries = named(["price < 0", *(f"price = {price}" for price in range(2_000))])
-    chances = Uniform({"price": Range(0, 1_999)})
-    rules = MergingRules(ORDER, threshold=Threshold(0.0, AllEvents(chances)))
+    probabilities = Uniform({"price": Range(0, 1_999)})
+    rules = MergingRules(ORDER, threshold=Threshold(0.0, AllEvents(probabilities)))
     (found,) = rules.mergers(entries)
     assert (str(found.filter), len(found.entries)) == ("price <= 499", 501)
     merger = SubscriptionId("m")
@@ -255,7 +254,7 @@ def test_mergers_cover_and_keep_to_the_threshold(
     schema: Schema | None,
     several: list[dict[str, object]],
 ):
-    """Law 4; a perfect merger accepts nothing more; degrees are against all constituents."""
+    """Law 4; a perfect merger accepts nothing more; imperfection is against all constituents."""
     audience = AllEvents(SMALL) if advertisements is None else Advertised(SMALL, advertisements)
     threshold = None if share is None else Threshold(share, audience, drops)
     entries: dict[SubscriptionId, Filter] = {
@@ -276,18 +275,18 @@ def test_mergers_cover_and_keep_to_the_threshold(
         if threshold is None:
             assert equivalent(merged.filter, union, schema=schema)
         else:
-            expected = degree_of(merged.filter, constituents, audience).imperfection
+            expected = imperfection_of(merged.filter, constituents, audience).share
             assert merged.imperfection <= threshold.share
             if schema is None:
                 assert merged.imperfection == pytest.approx(expected)
             else:
-                # What is perfect by the schema is not counted.
+                # Events outside the schema do not count.
                 assert merged.imperfection <= expected + 1e-12
 
 
 @given(st.lists(LINE, min_size=2, max_size=8), st.sampled_from([None, 0.0, 0.1, 0.3]))
 def test_no_pair_is_left_that_a_rule_would_merge(filters: list[Comparison], share: float | None):
-    """The two steps that are looked at each time are enough."""
+    """Looking at two steps each time is enough."""
     threshold = None if share is None else Threshold(share, AllEvents(SMALL))
     rules = MergingRules(AttributeOrder(("a",)), threshold=threshold)
     entries: dict[SubscriptionId, Filter] = {

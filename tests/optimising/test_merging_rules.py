@@ -1,4 +1,4 @@
-"""Which predicate may stand for two: the rules of P2-B10, law 4, and what a schema adds."""
+"""Which predicate may replace two: the rules of P2-B10, law 4, and what a schema adds."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from boolcast.algebra import covers, equivalent
 from boolcast.filters.expressions import Comparison, IsNull, Or
 from boolcast.model.schemas import Attribute, Schema
-from boolcast.optimising.merging.rules import Joined, Knowledge, joined
+from boolcast.optimising.merging.rules import Joined, SchemaValues, joined
 from tests.optimising.histories import read
 from tests.strategies import events, predicates, values
 
@@ -29,8 +29,8 @@ SCHEMAS = [None, INTEGERS, BOUNDED, WITH_NAN, TEXTS, TYPED, TWO_KINDS]
 
 
 def join(left: str, right: str, schema: Schema | None = None) -> tuple[str, bool] | None:
-    found = joined(read(left), read(right), Knowledge(schema).of("a"))
-    mirrored = joined(read(right), read(left), Knowledge(schema).of("a"))
+    found = joined(read(left), read(right), SchemaValues(schema).of("a"))
+    mirrored = joined(read(right), read(left), SchemaValues(schema).of("a"))
     assert found == mirrored
     return None if found is None else (str(found.predicate), found.is_perfect)
 
@@ -73,7 +73,7 @@ def test_perfect_rules_need_no_schema(left, right, merger):
     ],
 )
 def test_presence_is_perfect_where_there_is_one_kind_without_nan(left, right, schema, is_perfect):
-    """P2-B10, P2-E11: elsewhere it also admits other kinds, and NaN."""
+    """P2-B10, P2-E11: otherwise it also accepts other kinds, and NaN."""
     assert join(left, right, schema) == ("a is not null", is_perfect)
 
 
@@ -87,7 +87,7 @@ def test_presence_is_perfect_where_there_is_one_kind_without_nan(left, right, sc
     ],
 )
 def test_successors_are_for_integers(left, right, merger):
-    """P2-B10: only where the schema says so."""
+    """P2-B10: only if the schema says so."""
     assert join(left, right, INTEGERS) == (merger, True)
     if "6" not in left:
         assert join(left, right) == (merger, False)
@@ -138,8 +138,8 @@ LEAVES = st.one_of(
 
 @given(LEAVES, LEAVES, st.sampled_from(SCHEMAS), st.lists(events(small=True), max_size=8))
 def test_a_merger_covers_both_and_a_perfect_one_nothing_else(left, right, schema, several):
-    """Law 4, on any events at all; what is perfect is so for events that conform."""
-    found = joined(left, right, Knowledge(schema).of("a"))
+    """Law 4 on all events; perfect mergers are perfect on events that conform to the schema."""
+    found = joined(left, right, SchemaValues(schema).of("a"))
     if found is None:
         return
     union = Or((left, right))
@@ -154,7 +154,7 @@ def test_a_merger_covers_both_and_a_perfect_one_nothing_else(left, right, schema
 
 @given(LEAVES, LEAVES, st.sampled_from([None, INTEGERS, BOUNDED]))
 def test_every_perfect_merger_is_found(left, right, schema):
-    """Whatever comparison with one of their values is their union."""
+    """A comparison with one of their values that is their union, if there is one."""
     candidates = [
         Comparison("a", operator, each.value)
         for each in (left, right)
@@ -168,7 +168,7 @@ def test_every_perfect_merger_is_found(left, right, schema):
         if covers(each, union) and equivalent(each, union, schema=schema)
     ]
     if perfect:
-        found = joined(left, right, Knowledge(schema).of("a"))
+        found = joined(left, right, SchemaValues(schema).of("a"))
         assert found is not None
         assert found.is_perfect
 

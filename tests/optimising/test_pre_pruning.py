@@ -20,11 +20,11 @@ from tests.strategies import filters
         (5, 1.0, S1.replace("condition = 'new' and price < 25", "condition = 'new'")),
         (2, 1.0, "title = 'Harry Potter' and ending < 24"),
         (0, 0.001, "title = 'Harry Potter' and ending < 24"),
-        # As far as it goes, whatever was asked for.
+        # As far as possible, even if the target is out of reach.
         (0, 1.0, "title = 'Harry Potter'"),
     ],
 )
-def test_neighbours_may_get_different_forms(predicates, degradation, expected):
+def test_neighbours_may_get_different_filters(predicates, degradation, expected):
     """P1-B8."""
     pruned = pre_prune(parse(S1), known(S1_SHARES), predicates=predicates, degradation=degradation)
     assert str(pruned) == expected
@@ -37,7 +37,7 @@ def test_what_is_not_pruned_stays_as_it_was_written():
 
 @pytest.mark.parametrize("wrong", [{"predicates": -1}, {"degradation": 1.5}])
 def test_nonsense_is_refused(wrong):
-    with pytest.raises(ValueError, match="starts at 0"):
+    with pytest.raises(ValueError, match="at least 0"):
         pre_prune(parse("a = 1"), known({}), **wrong)
 
 

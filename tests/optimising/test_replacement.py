@@ -1,4 +1,4 @@
-"""Predicate replacement: which, by which, in which order; law 4."""
+"""Predicate replacement: which predicate, by which, in which order; law 4."""
 
 import pytest
 from hypothesis import assume, given
@@ -36,7 +36,7 @@ ENTRIES = {
     "t": "price < 12 and title = 'Ulysses'",
     "u": "price < 20",
 }
-SHARES = {
+SHARE_RULES = {
     "price < 10": 0.1,
     "price < 12": 0.12,
     "price < 20": 0.5,
@@ -46,8 +46,8 @@ SHARES = {
 
 
 def test_the_nearest_covering_predicate_takes_the_place():
-    """P1-B11: the least degradation first, and what was put in place is replaced later itself."""
-    run = replaced(ENTRIES, SHARES)
+    """P1-B11: the least degradation first; a replacement may itself be replaced later."""
+    run = replaced(ENTRIES, SHARE_RULES)
     assert pairs(run) == [("price < 10", "price < 12"), ("price < 12", "price < 20")]
     assert {name: str(filter) for name, filter in run.changed.items()} == {
         "s": "price < 20 and title = 'Emma'",
@@ -58,9 +58,9 @@ def test_the_nearest_covering_predicate_takes_the_place():
 
 
 def test_rules_stop_it():
-    assert len(replaced(ENTRIES, SHARES, Operations(1)).replacements) == 1
-    assert replaced(ENTRIES, SHARES, MemoryTarget(4)).after.predicates == 4
-    run = replaced(ENTRIES, SHARES, FalsePositiveBudget(0.001))
+    assert len(replaced(ENTRIES, SHARE_RULES, Operations(1)).replacements) == 1
+    assert replaced(ENTRIES, SHARE_RULES, MemoryTarget(4)).after.predicates == 4
+    run = replaced(ENTRIES, SHARE_RULES, FalsePositiveBudget(0.001))
     assert pairs(run) == [("price < 10", "price < 12")]
     assert set(run.changed) == {"s"}
     # Of the half that `price < 20` leaves, s takes 0.0012 where it took 0.001, beside t.
@@ -69,7 +69,7 @@ def test_rules_stop_it():
 
 def test_an_impossible_target_is_refused():
     with pytest.raises(ReplacementTargetError, match=r"no replacement leaves 2 distinct.* least 3"):
-        replaced(ENTRIES, SHARES, MemoryTarget(2))
+        replaced(ENTRIES, SHARE_RULES, MemoryTarget(2))
 
 
 ALIKE = {"s": "z >= ''", "t": "z like '%'", "u": "ends_with(z, '')"}
@@ -79,7 +79,7 @@ ALIKE = {"s": "z >= ''", "t": "z like '%'", "u": "ends_with(z, '')"}
     ("others", "floor"),
     [
         ({}, 1),
-        # What covers all of them is left alone, and what they cover goes with them.
+        # The one that covers all stays; those covered by the others go too.
         ({"v": "z is not null"}, 1),
         ({"v": "z is not null", "w": "z >= 'm'"}, 1),
         ({"v": "z is null"}, 2),
@@ -96,12 +96,12 @@ def test_of_predicates_that_mean_the_same_one_stays(others, floor):
 
 
 def test_a_target_that_is_missed_is_told():
-    run = replaced(ENTRIES, SHARES, MemoryTarget(3), FalsePositiveBudget(0.001))
+    run = replaced(ENTRIES, SHARE_RULES, MemoryTarget(3), FalsePositiveBudget(0.001))
     assert str(run.missed) == (
         "the target of 3 predicates is missed: 4 remain, FalsePositiveBudget(share=0.001)"
-        " stopped before"
+        " stopped the run"
     )
-    assert replaced(ENTRIES, SHARES, MemoryTarget(3)).missed is None
+    assert replaced(ENTRIES, SHARE_RULES, MemoryTarget(3)).missed is None
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_what_covers(one, other, is_replaced):
 
 
 def test_equal_siblings_become_one():
-    run = replaced({"s": "price < 10 and a = 1", "t": "price < 20 and price < 10"}, SHARES)
+    run = replaced({"s": "price < 10 and a = 1", "t": "price < 20 and price < 10"}, SHARE_RULES)
     assert {name: str(filter) for name, filter in run.changed.items()} == {
         "s": "price < 20 and a = 1",
         "t": "price < 20",
@@ -155,6 +155,6 @@ def test_an_entry_covers_its_original(originals, seen, data):
         assert verdict.holds
         for event in seen:
             assert filter.accepts(event) or not entries[name].accepts(event)
-    forms = [run.changed.get(name, prepared(filter)) for name, filter in entries.items()]
-    left = {leaf for form in forms for leaf in form.predicates()}
+    now = [run.changed.get(name, prepared(filter)) for name, filter in entries.items()]
+    left = {leaf for filter in now for leaf in filter.predicates()}
     assert not left & {each.replaced for each in run.replacements}

@@ -1,4 +1,4 @@
-"""Shares of predicates: counted, estimated by values or neighbours, guessed; and who is told."""
+"""Shares of predicates: counted, estimated from values or neighbours, guessed; and reported."""
 
 from math import nan
 
@@ -28,7 +28,7 @@ def test_a_counted_predicate_has_its_share():
 
 
 def test_not_more_than_so_many_predicates_are_remembered(monkeypatch):
-    """A broker's predicates come and go, and it keeps given statistics for as long as it runs."""
+    """A broker's predicates come and go, but its statistics stay as long as it runs."""
     monkeypatch.setattr("boolcast.optimising.statistics.selectivities.REMEMBERED", 10)
     history = Statistics(events=100, predicates={f"x < {each}": each for each in range(40)})
     learnt = Selectivities(history)
@@ -39,7 +39,7 @@ def test_not_more_than_so_many_predicates_are_remembered(monkeypatch):
 
 
 def test_what_no_event_satisfied_counts_as_half_an_event():
-    """Else, beside a rare title, all others would cost the same: nothing."""
+    """Otherwise everything beside a rare title would cost the same: nothing."""
     rare = known({"title = 'Emma'": 0.0, "price < 99": 0.9, "ending < 24": 0.1})
     assert rare.share(read("title = 'Emma'")) == 0.5 / EVENTS
     best = best_pruning(tree("title = 'Emma' and ending < 24 and price < 99", rare))
@@ -64,7 +64,7 @@ def test_the_counting_engine_teaches_online():
 @pytest.mark.parametrize(
     ("text", "share"),
     [
-        # Between two neighbours by the distance to either, beyond the last its own share.
+        # Between two neighbours by distance; beyond the last one, its share.
         ("price < 15", 0.3),
         ("price < 12.5", 0.25),
         ("price < 5", 0.2),
@@ -186,7 +186,7 @@ def test_knowledge_tells_how_each_predicate_came_to_its_share():
 def test_statistics_of_other_data_are_told():
     knowledge = known({"temperature > 30": 0.1}).knowledge([parse("price < 10 and title = 'Emma'")])
     assert knowledge.is_foreign
-    assert "none of the 2 predicates is known to the statistics" in str(knowledge)
+    assert "the statistics know none of the 2 predicates" in str(knowledge)
     assert not known({"price < 10": 0.1}).knowledge([parse("price < 10")]).is_foreign
 
 
@@ -199,8 +199,8 @@ def test_statistics_of_other_data_are_told():
             Statistics(events=10, attributes={"price": AttributeStatistics(events=11)}),
             "the attribute price",
         ),
-        (Statistics(events=-1), "0 events or more, not of -1"),
-        (Statistics(events=nan), "0 events or more, not of nan"),  # type: ignore[arg-type]
+        (Statistics(events=-1), "cannot be of -1 events"),
+        (Statistics(events=nan), "cannot be of nan events"),  # type: ignore[arg-type]
         (
             Statistics(
                 events=10,
@@ -221,7 +221,7 @@ def test_statistics_that_contradict_themselves_are_refused(contradicting, what):
 
 @pytest.mark.parametrize("text", ["price <", "a = 1 and b = 2", "not a = 1"])
 def test_statistics_of_what_is_no_predicate_are_refused(text):
-    with pytest.raises(StatisticsError, match="no statistics of predicates"):
+    with pytest.raises(StatisticsError, match="statistics of predicates hold"):
         known({text: 0.5}).share(read("price < 10"))
 
 
@@ -240,7 +240,7 @@ def test_statistics_of_what_is_no_predicate_are_refused(text):
     ],
 )
 def test_the_statistics_of_spark_tell_of_predicates_that_were_not_counted(text):
-    """The oracle makes, from the same events, what the tests of the pipeline have Spark make."""
+    """The oracle counts from the same events what Spark counts in the pipeline's tests."""
     events = [Event(row) for row in Auction(seed=2).events(0, 1_000).to_pylist()]
     learnt = Selectivities(statistics_of(events, [parse("price < 500")], 32))
     assert learnt.source(read("price < 500")) == "counted"

@@ -9,7 +9,7 @@ from boolcast.filters.expressions import And, Filter, Or
 from boolcast.filters.parsing import parse
 from boolcast.model.values import Value
 from boolcast.optimising.pruning.trees import Tree, best_pruning, floor, prepared, pruned, prunings
-from boolcast.optimising.statistics.estimates import SHARES, Estimate
+from boolcast.optimising.statistics.estimates import SHARE_RULES, Estimate
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.workloads.classes import CLASSES
 from tests.optimising.histories import S1, S1_SHARES, exhausted, known, shares_for, tree
@@ -106,7 +106,7 @@ def test_how_far_the_classes_can_be_pruned(name, operations, predicates, remains
         ("a = 1 and (a = 1 or false)", []),
         # An OR that is left alone in an OR joins it.
         ("a = 1 or b = 1 and (c = 1 or d = 1)", ["a = 1 or b = 1", "a = 1 or c = 1 or d = 1"]),
-        # What is left twice stands there once.
+        # Equal siblings become one.
         ("a = 1 and b = 1 or a = 1", ["a = 1", "b = 1 or a = 1"]),
     ],
 )
@@ -147,9 +147,9 @@ def test_ties_go_to_fewer_predicates_and_then_to_the_left(text, left):
         # Both alternatives may become the same.
         ("a = 1 and b = 1 or a = 1 and c = 1", 1),
         ("a = 1 and b = 1 or b = 1 and c = 1 or c = 1 and d = 1", 1),
-        # Of each something is left that the other has, but one keeps two.
+        # Each keeps something that the other has, but one keeps two.
         ("(a = 1 or b = 1) and (a = 1 or c = 1) or a = 1 and d = 1", 2),
-        # The third alternative joins what the first two are, which had nothing in common.
+        # The third alternative shares a predicate with each of the first two, which share none.
         ("(a = 1 or b = 1) and z = 1 and a = 1 or c = 1 and d = 1 or a = 1 and c = 1", 1),
         ("a = 1 and b = 1 or c = 1 and d = 1", 2),
         ("true", 0),
@@ -221,17 +221,19 @@ def test_the_floor_is_never_undercut(drawn):
 
 
 def estimated(node: Filter, selectivities: Selectivities) -> Estimate:
-    """The estimate of a tree as it stands, with whatever it holds twice."""
+    """The estimate of a tree as it is, repeated subtrees included."""
     match node:
         case And(children):
-            return SHARES.joined(True, [estimated(child, selectivities) for child in children])
+            return SHARE_RULES.joined(True, [estimated(child, selectivities) for child in children])
         case Or(children):
-            return SHARES.joined(False, [estimated(child, selectivities) for child in children])
+            return SHARE_RULES.joined(
+                False, [estimated(child, selectivities) for child in children]
+            )
     return Tree.of(node, selectivities).estimate
 
 
 def _removed(node, path):
-    """A plain reading of P1-B4: no repeated sibling is dropped."""
+    """A plain reading of P1-B4: repeated siblings stay."""
     first, *rest = path
     children = list(node.children)
     if rest:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from boolcast.filters.limits import DEFAULT_LIMITS
-from boolcast.matching.store.catalog import Part
+from boolcast.matching.store.catalog import IndexSegment
 from boolcast.matching.values.selectivity import Selectivity
 from boolcast.pipeline.index.buckets import Job, Outcome, update_bucket
 from boolcast.pipeline.index.changes import Change, resolve
@@ -17,7 +17,7 @@ from boolcast.pipeline.matching.workers import open_parts
 from tests.matching.faults import MemoryStore
 
 
-def updated(store, parts: Sequence[Part], changes: Mapping[str, str | None]) -> Outcome:
+def updated(store, parts: Sequence[IndexSegment], changes: Mapping[str, str | None]) -> Outcome:
     """What becomes of a bucket with these parts."""
     columns = {
         "subscription": pa.array(changes, pa.string()),
@@ -33,7 +33,7 @@ def updated(store, parts: Sequence[Part], changes: Mapping[str, str | None]) -> 
     return outcome
 
 
-def held(store, parts: Sequence[Part]) -> dict[str, str]:
+def held(store, parts: Sequence[IndexSegment]) -> dict[str, str]:
     """The subscriptions that are alive, with their filters."""
     return {
         live.subscriptions[place]: live.texts[slot]

@@ -8,7 +8,7 @@ import pytest
 
 from boolcast import Matcher
 from boolcast.matching.segment.live_segment import LiveSegment
-from boolcast.matching.store.catalog import Index, Part, catalog_of, index_of, tombstones
+from boolcast.matching.store.catalog import Index, IndexSegment, catalog_of, index_of, tombstones
 from boolcast.matching.store.segment_codec import to_stored
 from boolcast.matching.store.snapshots import (
     SegmentFiles,
@@ -24,10 +24,10 @@ from boolcast.pipeline.events.decoded_batches import Attributes, Source
 from boolcast.pipeline.matching import match_task, workers
 from boolcast.pipeline.matching.match_task import (
     MatchTask,
-    count_places,
+    count_positions,
     match_lists,
     match_rows,
-    name_places,
+    name_positions,
 )
 from boolcast.pipeline.matching.matches import groups_of
 from boolcast.pipeline.matching.workers import open_parts
@@ -110,8 +110,8 @@ def test_groups_and_batches_do_not_matter(store, index, memory, sizes, gathered,
     lists = lists_of(match_lists(batches(*sizes), task=task))
     assert sorted((event, name) for event, names in lists.items() for name in names) == expected(25)
     assert sorted(lists) == list(range(25))
-    places = count_places(batches(*sizes), task=task)
-    counts = [batch.to_pydict() for batch in name_places(places, task=task)]
+    positions = count_positions(batches(*sizes), task=task)
+    counts = [batch.to_pydict() for batch in name_positions(positions, task=task)]
     found = {n: m for each in counts for n, m in zip(*each.values(), strict=True)}
     assert found == Counter(name for _, name in expected(25))
 
@@ -150,10 +150,12 @@ def test_groups_hold_as_much_as_memory_allows(index):
     assert groups_of(Index(1, ()), 1) == ((),)
 
 
-def buried(store, part: Part, *places: int) -> Part:
-    """The part with these places dead."""
-    files = put_segment(store, 9, tombstones(np.array(places, np.int32)), {})
-    return Part(part.bucket, part.subscriptions, part.attributes, part.files, len(places), files)
+def buried(store, part: IndexSegment, *positions: int) -> IndexSegment:
+    """The part with these positions dead."""
+    files = put_segment(store, 9, tombstones(np.array(positions, np.int32)), {})
+    return IndexSegment(
+        part.bucket, part.subscriptions, part.attributes, part.files, len(positions), files
+    )
 
 
 def test_what_two_versions_share_is_opened_once(store, index):

@@ -11,7 +11,7 @@ from boolcast import Matcher
 from boolcast.errors import StoreError
 from boolcast.matching.store.catalog import catalog_of
 from boolcast.matching.store.segment_codec import to_stored
-from boolcast.matching.store.snapshots import StoredSegment, collect, load, versions
+from boolcast.matching.store.snapshots import StoredSegment, delete_old_versions, load, versions
 from boolcast.matching.store.store import FolderStore
 from boolcast.pipeline import apply_changes, build_index, match
 from tests.pipeline.contents import ROWS, filters_of
@@ -92,7 +92,7 @@ def test_a_publication_gives_up_in_the_end(spark, tmp_path):
 def test_collecting_keeps_what_the_current_version_needs(spark, tmp_path):
     build_index(spark.createDataFrame(OLD, ROWS), tmp_path, buckets=2)
     report = apply_changes(spark.createDataFrame(NEW, ROWS), tmp_path)
-    collect(FolderStore(tmp_path), keep=1)
+    delete_old_versions(FolderStore(tmp_path), keep=1)
     assert filters_of(tmp_path) == {"a": "x = 2", "c": "x = 3", "d": "x = 4"}
     assert report.rejects.count() == 1
 

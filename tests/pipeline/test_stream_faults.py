@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from boolcast.errors import OutputError, StreamError
-from boolcast.matching.store.snapshots import collect, versions
+from boolcast.matching.store.snapshots import delete_old_versions, versions
 from boolcast.matching.store.store import FolderStore
 from boolcast.pipeline import read_batches, read_matches
 from boolcast.pipeline.streaming.ledger import Batch, Ledger
@@ -164,7 +164,7 @@ def test_collecting_spares_the_version_of_an_unfinished_batch(spark, scene):
 def test_a_version_that_is_gone_is_given_up_for_the_newest(spark, scene):
     fail_to_publish(spark, scene)
     scene.save(cheap="price < 20")
-    collect(FolderStore(scene.index), 1)
+    delete_old_versions(FolderStore(scene.index), 1)
     batches = scene.run(spark)
     assert [batch.version for batch in batches] == [2, 2]
     (warning,) = batches[0].warnings

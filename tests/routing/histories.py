@@ -28,19 +28,24 @@ POLICIES: list[dict[str, Any]] = [
     {"covering": "lazy"},
     {"propagation": "flood", "covering": "active"},
     {"propagation": "flood", "covering": "lazy", "unsubscription": "packing"},
-    {"covering": "active", "advertisement_covering": "active"},
-    {"covering": "lazy", "advertisement_covering": "lazy", "unsubscription": "packing"},
-    {"covering": "active", "overlap": "exact"},
-    {"covering": "lazy", "advertisement_covering": "active", "overlap": "index"},
-    {"covering": "active", "unsubscription": "incremental", "threshold": 0.0, "overlap": "index"},
+    {"covering": "active", "covering.advertisements": "active"},
+    {"covering": "lazy", "covering.advertisements": "lazy", "unsubscription": "packing"},
+    {"covering": "active", "propagation.overlap": "exact"},
+    {"covering": "lazy", "covering.advertisements": "active", "propagation.overlap": "index"},
+    {
+        "covering": "active",
+        "unsubscription": "incremental",
+        "unsubscription.threshold": 0.0,
+        "propagation.overlap": "index",
+    },
     {"covering": "active", "unsubscription": "packing"},
     *(
         {
             "covering": covering,
             "unsubscription": unsubscription,
-            "threshold": threshold,
-            "slack": slack,
-            "collects_ghosts": collects,
+            "unsubscription.threshold": threshold,
+            "unsubscription.slack": slack,
+            "unsubscription.collects_ghosts": collects,
         }
         for covering, unsubscription, threshold, slack, collects in [
             ("active", "incremental", 0.0, 1, False),
@@ -55,11 +60,11 @@ POLICIES: list[dict[str, Any]] = [
     ),
     {
         "covering": "active",
-        "advertisement_covering": "active",
+        "covering.advertisements": "active",
         "unsubscription": "incremental-packing",
-        "threshold": 0.0,
-        "slack": 0,
-        "collects_ghosts": False,
+        "unsubscription.threshold": 0.0,
+        "unsubscription.slack": 0,
+        "unsubscription.collects_ghosts": False,
     },
 ]
 
@@ -236,13 +241,13 @@ class Player:
 
     def _cut(self, place: int) -> None:
         links = [direction for direction in self.network.queues if direction[0] < direction[1]]
-        self.network.cut(*links[place % len(links)])
+        self.network.break_link(*links[place % len(links)])
 
     def _heal(self) -> None:
-        self.network.heal()
+        self.network.mend_links()
 
     def _rest(self) -> None:
-        self.network.heal()
+        self.network.mend_links()
         self.network.settle()
         self.rests += 1
 

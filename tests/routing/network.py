@@ -110,11 +110,11 @@ class Network:
         for left, right in links:
             self.connect(left, right)
 
-    def cut(self, left: str, right: str) -> None:
+    def break_link(self, left: str, right: str) -> None:
         """Let a link wait, with all that is on its way."""
         self.down.setdefault(frozenset((BrokerId(left), BrokerId(right))), False)
 
-    def heal(self) -> None:
+    def mend_links(self) -> None:
         """Let all links work again."""
         for link, is_new in list(self.down.items()):
             left, right = sorted(link)
@@ -266,7 +266,7 @@ class Network:
     def table(self, broker: str) -> list[str]:
         """The filters of the subscriptions that a broker holds, as texts."""
         state = self.brokers[BrokerId(broker)].state
-        return sorted(str(entry.form.filter) for entry in state.subscriptions)
+        return sorted(str(entry.analysed.filter) for entry in state.subscriptions)
 
     def matched(self, broker: str) -> list[str]:
         """The filters by which a broker matches, as texts."""
@@ -285,7 +285,8 @@ def check_engine(broker: Broker) -> None:
     if isinstance(state.engine, ScanMatcher):
         rewritten: Mapping[str, Filter] = state.rewriting.rewritten  # type: ignore[assignment]
         assert engine_filters(broker) == {
-            entry.id: rewritten.get(entry.id, entry.form.filter) for entry in state.subscriptions
+            entry.id: rewritten.get(entry.id, entry.analysed.filter)
+            for entry in state.subscriptions
         }
 
 

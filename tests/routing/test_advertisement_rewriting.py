@@ -15,11 +15,15 @@ from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.matching.relations.overlap_index import OverlapIndex
 from boolcast.model.identifiers import AdvertisementId, BrokerId
 from boolcast.model.statistics import Statistics
-from boolcast.optimising.pruning.overlap_ranks import Ranks
+from boolcast.optimising.pruning.overlap_ranks import OverlapRanks
 from boolcast.optimising.pruning.trees import Tree, prepared
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.policies.registry import ADVERTISEMENT_REWRITING
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import (
+    AdvertisementRewritingSettings,
+    Policies,
+    configure,
+)
 from boolcast.routing.protocol.effects import Refuse
 from boolcast.routing.protocol.messages import Advertise, Unadvertise
 from boolcast.routing.protocol.stimuli import Received
@@ -48,8 +52,8 @@ STEPS = st.lists(
 @given(variant=st.sampled_from(VARIANTS), steps=STEPS)
 def test_what_is_asked_covers_what_came(variant: dict[str, Any], steps):
     """Law 4, whatever comes and goes between reviews."""
-    configuration = Configuration(**variant)
-    policy = ADVERTISEMENT_REWRITING[configuration.advertisement_rewriting](configuration)
+    policies = configure(variant).policies
+    policy = ADVERTISEMENT_REWRITING[policies.advertisement_rewriting.kind](policies)
     analyser = FilterAnalyser()
     originals: dict[AdvertisementId, Filter] = {}
     held: dict[AdvertisementId, Filter] = {}
@@ -71,7 +75,7 @@ def test_what_is_asked_covers_what_came(variant: dict[str, Any], steps):
             done = policy.review(subscriptions, Selectivities(STATISTICS))
             held |= done.changed
             lost = policy.lost(subscriptions, Selectivities(STATISTICS))
-            assert lost <= (configuration.rank_budget or 1.0) + 1e-9
+            assert lost <= (policies.advertisement_rewriting.rank_budget or 1.0) + 1e-9
             if not done.may_narrow:
                 assert all(covers(held[each], former[each]) for each in done.changed)
         assert held == {**originals, **policy.rewritten}
@@ -80,15 +84,19 @@ def test_what_is_asked_covers_what_came(variant: dict[str, Any], steps):
     assert policy.removed() >= 0
 
 
-def rank(filter: Filter, ranks: Ranks) -> float:
+def rank(filter: Filter, ranks: OverlapRanks) -> float:
     return Tree.of(prepared(filter), ranks).estimate.average
 
 
 _BUDGETS: list[dict[str, Any]] = [
-    {"rank_budget": 0.3},
-    {"rank_budget": 0.0, "changes": "still-best"},
-    {"rank_budget": 0.3, "changes": "tolerant", "change_bound": 0.2},
-    {"rank_budget": 0.3, "advertisement_memory_target": 4},
+    {"advertisement_rewriting.rank_budget": 0.3},
+    {"advertisement_rewriting.rank_budget": 0.0, "reviews.changes": "still-best"},
+    {
+        "advertisement_rewriting.rank_budget": 0.3,
+        "reviews.changes": "tolerant",
+        "reviews.change_bound": 0.2,
+    },
+    {"advertisement_rewriting.rank_budget": 0.3, "advertisement_rewriting.memory_target": 4},
     {},
 ]
 _COUNTS = st.fixed_dictionaries(
@@ -110,8 +118,8 @@ _HISTORY = st.lists(
 @given(variant=st.sampled_from(_BUDGETS), steps=_HISTORY)
 def test_what_is_told_as_lost_is_what_is_known_now(variant: dict[str, Any], steps):
     """Whatever comes, goes and is learnt: by the newest ranks, and within the budget."""
-    configuration = Configuration(advertisement_rewriting="pruning", **variant)
-    policy = ADVERTISEMENT_REWRITING["pruning"](configuration)
+    policies = configure({"advertisement_rewriting": "pruning", **variant}).policies
+    policy = ADVERTISEMENT_REWRITING["pruning"](policies)
     analyser = FilterAnalyser()
     originals: dict[AdvertisementId, Filter] = {}
     wanted: dict[str, Entry] = {}
@@ -139,8 +147,8 @@ def test_what_is_told_as_lost_is_what_is_known_now(variant: dict[str, Any], step
                 policy.review(wanted.values(), learnt)
             index = OverlapIndex()
             for entry in wanted.values():
-                index.add(entry.id, entry.form.filter)
-            ranks = Ranks(index, learnt)
+                index.add(entry.id, entry.analysed.filter)
+            ranks = OverlapRanks(index, learnt)
             before = {each: rank(filter, ranks) for each, filter in originals.items()}
             after = {each: rank(filter, ranks) for each, filter in policy.rewritten.items()}
             now = sum(min(before[each], after.get(each, inf)) for each in originals)
@@ -153,8 +161,8 @@ def test_what_is_told_as_lost_is_what_is_known_now(variant: dict[str, Any], step
 
 def test_ranks_are_by_what_a_subscription_asks_for_now():
     """Also if it has gone, and another come under its name, before they are asked again."""
-    configuration = Configuration(advertisement_rewriting="pruning", rank_budget=0.0)
-    policy = ADVERTISEMENT_REWRITING["pruning"](configuration)
+    settings = AdvertisementRewritingSettings("pruning", rank_budget=0.0)
+    policy = ADVERTISEMENT_REWRITING["pruning"](Policies(advertisement_rewriting=settings))
     name, analyser, learnt = AdvertisementId("a"), FilterAnalyser(), Selectivities(HISTORY)
     policy.add(name, parse("x > 5 and y = 1"))
     for asked, left in (("x < 3", "x > 5"), ("y = 2", "y = 1")):
@@ -167,8 +175,8 @@ def test_ranks_are_by_what_a_subscription_asks_for_now():
 
 def network_of(**policy: Any) -> Network:
     """The publisher at A, and an event has passed, so that advertisements are reviewed."""
-    fields = {"advertisement_rewriting": "pruning", "covering": "none", "review_events": 1}
-    configuration = Configuration(**{**fields, "engine": "scan", "durable": True, **policy})
+    fields = {"advertisement_rewriting": "pruning", "covering": "none", "reviews.events": 1}
+    configuration = configure({**fields, "engine": "scan", "durable": True, **policy})
     network = Network(chain("A", "B"), configuration, statistics=HISTORY)
     network.subscribe("B", "never", "s", "x < 3")
     network.subscribe("B", "early", "s", UNWANTED)
@@ -214,7 +222,7 @@ def test_what_overlaps_only_by_pruning_is_told_if_it_comes_later():
 
 def test_an_advertisement_is_restored_when_the_reason_is_gone():
     """Pruned to the target as long as there are two; what that alone called for is withdrawn."""
-    network = network_of(advertisement_memory_target=3)
+    network = network_of(**{"advertisement_rewriting.memory_target": 3})
     assert asked(network, "B") == []
     network.advertise("A", "p", "more", "x > 5 and y = 1")
     network.settle()
@@ -251,8 +259,12 @@ def test_a_broker_with_its_disk_goes_on_with_what_was_pruned():
 @pytest.mark.parametrize("unsubscription", ["plain", "incremental", "incremental-packing"])
 def test_a_removal_reaches_where_only_pruning_had_led(unsubscription):
     """R8 with P4: without history nothing is kept on a guess (P4-E13)."""
-    policy = {"covering": "active", "unsubscription": unsubscription, "threshold": 0.0}
-    network = network_of(**policy, collects_ghosts=False)
+    policy = {
+        "covering": "active",
+        "unsubscription": unsubscription,
+        "unsubscription.threshold": 0.0,
+    }
+    network = network_of(**policy, **{"unsubscription.collects_ghosts": False})
     network.subscribe("B", "late", "s", UNWANTED)
     network.settle()
     assert network.holders("late", "s") == ["A", "B"]
@@ -264,13 +276,17 @@ def test_a_removal_reaches_where_only_pruning_had_led(unsubscription):
 
 @pytest.mark.parametrize(
     ("limit", "is_restored"),
-    [({"rank_budget": 0.0}, True), ({"advertisements_stop_at_cut_off": True}, True), ({}, False)],
+    [
+        ({"advertisement_rewriting.rank_budget": 0.0}, True),
+        ({"advertisement_rewriting.stops_at_cut_off": True}, True),
+        ({}, False),
+    ],
     ids=["budget", "cut-off", "no limit"],
 )
 def test_ranks_are_those_of_the_subscriptions_of_now(limit, is_restored):
     """Where nobody subscribes pruning is free; who comes later makes it dear."""
-    fields = {"advertisement_rewriting": "pruning", "covering": "none", "review_events": 1}
-    configuration = Configuration(**{**fields, "engine": "scan", **limit})
+    fields = {"advertisement_rewriting": "pruning", "covering": "none", "reviews.events": 1}
+    configuration = configure({**fields, "engine": "scan", **limit})
     network = Network(chain("A", "B"), configuration, statistics=HISTORY)
     network.advertise("A", "p", "a", "x > 5 and y = 1")
     network.advertise("B", "q", "b", "z = 1")
@@ -300,9 +316,11 @@ def test_ranks_are_those_of_the_subscriptions_of_now(limit, is_restored):
 
 
 def test_a_target_that_is_missed_is_told():
-    network = network_of(advertisement_memory_target=1, rank_budget=0.0)
+    network = network_of(
+        **{"advertisement_rewriting.memory_target": 1, "advertisement_rewriting.rank_budget": 0.0}
+    )
     told = [report for broker, report in network.reports if broker == "B"][-1]
-    missed = "the target of 1 predicates is missed: 2 remain, RankBudget(share=0.0) stopped before"
+    missed = "the target of 1 predicates is missed: 2 remain, RankBudget(share=0.0) stopped the run"
     assert f"pruning advertisements: {missed}" in told.warnings
     assert str(told).endswith(missed)
 
@@ -314,7 +332,7 @@ def test_the_report_tells_of_advertisements():
         "1 advertisements of neighbours are pruned, which saves 1 predicates and gives up 2.60% of"
         " what they ruled out"
     )
-    impossible = network_of(advertisement_memory_target=0)
+    impossible = network_of(**{"advertisement_rewriting.memory_target": 0})
     told = [str(report) for broker, report in impossible.reports if broker == "B"]
     assert "no more advertisements were pruned: no pruning leaves 0 predicates" in told[-1]
     assert asked(impossible, "B") == []
@@ -337,7 +355,7 @@ def test_what_nothing_satisfies_is_left_as_it_is():
     [
         {},
         {"advertisement_rewriting": "none", "merging": "pruning"},
-        {"advertisement_rewriting": "none", "sending": "pruned", "degradation": 1.0},
+        {"advertisement_rewriting": "none", "sending": "pruned", "sending.degradation": 1.0},
     ],
     ids=["advertisements", "merging", "sending"],
 )
@@ -351,12 +369,15 @@ def test_statistics_of_other_data_are_told_whatever_chooses_by_them(policy, monk
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"propagation": "flood"}, "propagation must be 'towards'"),
-        ({"advertisement_rewriting": "none", "rank_budget": 0.1}, "something to limit"),
-        ({"rank_budget": 1.5}, "from 0 to 1, not 1.5"),
-        ({"advertisement_memory_target": -1}, "this is -1"),
+        ({"propagation": "flood"}, "set propagation.kind 'towards'"),
+        (
+            {"advertisement_rewriting": "none", "advertisement_rewriting.rank_budget": 0.1},
+            "rank_budget limits nothing",
+        ),
+        ({"advertisement_rewriting.rank_budget": 1.5}, "from 0 to 1, not 1.5"),
+        ({"advertisement_rewriting.memory_target": -1}, "from 0 on, not -1"),
     ],
 )
 def test_what_makes_no_configuration(fields, problem):
     with pytest.raises(ConfigurationError, match=problem):
-        Configuration(**{"advertisement_rewriting": "pruning", **fields})
+        configure({"advertisement_rewriting": "pruning", **fields})

@@ -20,8 +20,9 @@ from boolcast.model.identifiers import (
     PublicationId,
     SubscriptionId,
 )
+from boolcast.routing.core import persistence
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration, configure
 from boolcast.routing.protocol.effects import (
     Complain,
     Confirm,
@@ -178,7 +179,7 @@ def test_active_covering_makes_before_it_breaks():
 
 def test_a_removal_is_confirmed_when_it_is_done_everywhere():
     """P2-B8 and P2-B9: the chain of acknowledgements."""
-    script = Script(Configuration(engine="scan", covering="none"))
+    script = Script(configure({"engine": "scan", "covering": "none"}))
     script.get(A, advertise(1, "A:1:1", "true"))
     script.get(C, Acknowledge(2))
     script.do(ClientSubscribes(ANN, "s", tree("x = 1")))
@@ -192,7 +193,9 @@ def test_a_removal_is_confirmed_when_it_is_done_everywhere():
 
 
 def test_a_neighbour_that_does_not_acknowledge_is_suspect():
-    script = Script(Configuration(engine="scan", covering="none", acknowledgement_seconds=10))
+    script = Script(
+        configure({"engine": "scan", "covering": "none", "acknowledgement_seconds": 10})
+    )
     script.get(A, advertise(1, "A:1:1", "true"))
     script.get(C, Acknowledge(2))
     script.do(ClientSubscribes(ANN, "s", tree("x = 1")))
@@ -227,7 +230,7 @@ def test_an_advertisement_that_goes_takes_its_subscriptions_along():
 
 
 def test_advertisements_are_covered_too():
-    script = Script(Configuration(engine="scan", advertisement_covering="active"))
+    script = Script(configure({"engine": "scan", "covering.advertisements": "active"}))
     assert Send(C, advertise(2, "A:1:1", "x < 9")) in script.get(A, advertise(1, "A:1:1", "x < 9"))
     assert script.get(C, Acknowledge(2)) == [Send(A, Acknowledge(1))]
     # Nothing is sent: whoever wants x < 5 is found by x < 9.
@@ -345,7 +348,7 @@ def test_a_neighbour_that_breaks_the_protocol_is_told_so(link, message, problem,
 
 def test_the_id_of_a_ghost_is_not_used_again():
     """Decision 20: the neighbour may still hold it, and others are quenched by it."""
-    script = Script(Configuration(engine="scan", unsubscription="incremental"))
+    script = Script(configure({"engine": "scan", "unsubscription": "incremental"}))
     script.get(C, advertise(1, "C:1:1", "x >= 0"))
     script.get(A, subscribe("A:1:1", "x > 0"))
     script.get(A, subscribe("A:1:2", "x > 5"))
@@ -418,6 +421,16 @@ def test_records_come_first_and_are_enough_to_go_on():
     # Its id is not used again.
     effects = restored.handle(ClientSubscribes(ANN, "t", tree("x = 2")), now=0)
     assert "B:1:2" in restored.state.subscriptions
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_broker_without_a_disk_builds_no_record(monkeypatch, durable):
+    built: list[object] = []
+    for name in ("CounterRecord", "SubscriptionRecord", "LinkRecord"):
+        monkeypatch.setattr(persistence, name, lambda *fields: built.append(fields))
+    script = Script(Configuration(engine="scan", durable=durable))
+    script.do(ClientSubscribes(ANN, "s", tree("x = 1")))
+    assert bool(built) is durable
 
 
 def test_a_client_that_leaves_leaves_nothing_behind():

@@ -3,9 +3,11 @@
 from math import inf, nan
 from typing import Any, get_args
 
+import msgspec
 import pytest
+from msgspec.structs import fields
 
-from boolcast.errors import ConfigurationError
+from boolcast.errors import ConfigurationError, InputError
 from boolcast.routing.policies.registry import (
     COVERING,
     COVERING_TESTS,
@@ -18,7 +20,15 @@ from boolcast.routing.policies.registry import (
     UNSUBSCRIPTION,
 )
 from boolcast.routing.protocol import configuration
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import (
+    PRESETS,
+    Configuration,
+    Policies,
+    Preset,
+    UnsubscriptionSettings,
+    configure,
+    settings_of,
+)
 from boolcast.routing.rewriting.merging import MOMENTS
 
 
@@ -29,51 +39,119 @@ from boolcast.routing.rewriting.merging import MOMENTS
         ({"covering": "none", "unsubscription": "incremental"}, "P4-B6"),
         ({"covering": "none", "unsubscription": "incremental-packing"}, "P4-B6"),
         ({"propagation": "flood", "unsubscription": "incremental"}, "P4-B5"),
-        ({"propagation": "flood", "advertisement_covering": "active"}, "P2-B9"),
-        ({"covering": "none", "covering_by": "diagrams"}, "P2-B5"),
-        ({"threshold": 1.5}, "P4-B5"),
+        ({"propagation": "flood", "covering.advertisements": "active"}, "P2-B9"),
+        ({"covering": "none", "covering.test": "diagrams"}, "P2-B5"),
+        ({"unsubscription.threshold": 1.5}, "P4-B5"),
         ({"memory_target": 100}, "P1-B7"),
         ({"false_positive_budget": 0.1}, "P1-B7"),
-        ({"stops_at_cut_off": True}, "P1-B7"),
-        ({"rewriting": "replacement", "stops_at_cut_off": True}, "P1-B11"),
+        ({"rewriting.stops_at_cut_off": True}, "P1-B7"),
+        ({"rewriting": "replacement", "rewriting.stops_at_cut_off": True}, "P1-B11"),
         ({"rewriting": "pruning", "memory_target": -1}, "P1-B7"),
         ({"rewriting": "pruning", "false_positive_budget": 1.5}, "P1-B7"),
-        ({"rewriting": "pruning", "change_bound": -0.1}, "P1-B7"),
-        ({"rewriting": "pruning", "review_events": 0}, "P1-B7"),
-        ({"sending": "pruned", "degradation": 2.0}, "P1-B8"),
-        ({"merging": "pruning", "imperfection": -0.5}, "P2-B11"),
-        ({"merging": "pruning", "merger_size": 1}, "P1-B9"),
-        ({"merging": "pruning", "merger_size": nan}, "P1-B9"),
+        ({"rewriting": "pruning", "reviews.change_bound": -0.1}, "P1-B7"),
+        ({"rewriting": "pruning", "reviews.events": 0}, "P1-B7"),
+        ({"sending": "pruned", "sending.degradation": 2.0}, "P1-B8"),
+        ({"merging": "pruning", "merging.imperfection": -0.5}, "P2-B11"),
+        ({"merging": "pruning", "merging.size": 1}, "P1-B9"),
+        ({"merging": "pruning", "merging.size": nan}, "P1-B9"),
         ({"rewriting": "pruning", "memory_target": nan}, "P1-B7"),
         ({"rewriting": "pruning", "memory_target": 2.5}, "P1-B7"),
-        ({"rewriting": "pruning", "review_events": nan}, "P1-B7"),
-        ({"advertisement_rewriting": "pruning", "advertisement_memory_target": nan}, "P3-B8"),
-        ({"merging": "imperfect", "imperfection": nan}, "P2-B11"),
-        ({"merging": "perfect", "imperfection_of": "advertised"}, "P2-B11"),
+        ({"rewriting": "pruning", "reviews.events": nan}, "P1-B7"),
         (
-            {"merging": "imperfect", "imperfection_of": "advertised", "propagation": "flood"},
+            {"advertisement_rewriting": "pruning", "advertisement_rewriting.memory_target": nan},
+            "P3-B8",
+        ),
+        ({"merging": "imperfect", "merging.imperfection": nan}, "P2-B11"),
+        ({"merging": "perfect", "merging.imperfection_of": "advertised"}, "P2-B11"),
+        (
+            {
+                "merging": "imperfect",
+                "merging.imperfection_of": "advertised",
+                "propagation": "flood",
+            },
             "P2-B11",
         ),
-        ({"merging": "perfect", "dropped_predicates": 1}, "P2-B10"),
-        ({"merging": "imperfect", "dropped_predicates": 3}, "P2-B10"),
-        ({"merging_moment": "entries", "merging_starts_at": 9.0}, "P2-B10"),
-        ({"merging": "perfect", "merging_moment": "entries"}, "P2-B10"),
-        ({"merging": "perfect", "merging_starts_at": 9.0}, "P2-B10"),
-        ({"merging": "perfect", "merging_starts_at": nan}, "P2-B10"),
-        ({"threshold": nan}, "P4-B5"),
-        ({"window_seconds": -1.0}, "P4-B5"),
-        ({"window_seconds": nan}, "P4-B5"),
+        ({"merging": "perfect", "merging.dropped_predicates": 1}, "P2-B10"),
+        ({"merging": "imperfect", "merging.dropped_predicates": 3}, "P2-B10"),
+        ({"merging.moment": "entries", "merging.starts_at": 9.0}, "P2-B10"),
+        ({"merging": "perfect", "merging.moment": "entries"}, "P2-B10"),
+        ({"merging": "perfect", "merging.starts_at": 9.0}, "P2-B10"),
+        ({"merging": "perfect", "merging.starts_at": nan}, "P2-B10"),
+        ({"unsubscription.threshold": nan}, "P4-B5"),
+        ({"unsubscription.window_seconds": -1.0}, "P4-B5"),
+        ({"unsubscription.window_seconds": nan}, "P4-B5"),
         ({"acknowledgement_seconds": 0.0}, "P2-B8"),
         ({"acknowledgement_seconds": -1.0}, "P2-B8"),
         ({"acknowledgement_seconds": nan}, "P2-B8"),
         ({"acknowledgement_seconds": inf}, "P2-B8"),
     ],
 )
-def test_an_excluded_combination_names_its_rule(policy: dict[str, Any], rule: str):
+def test_an_excluded_combination_names_its_rule_and_a_path(policy: dict[str, Any], rule: str):
     with pytest.raises(ConfigurationError) as caught:
-        Configuration(**policy)
+        constructed(policy)
     assert caught.value.rule == rule
     assert f"(rule {rule})" in str(caught.value)
+    paths = [path if "." in path or path in PLAIN else f"{path}.kind" for path in policy]
+    assert any(path in str(caught.value) for path in paths)
+
+
+PLAIN = Configuration.__struct_fields__
+GROUPS: dict[str, Any] = {each.name: each.type for each in fields(Policies)}
+
+
+def constructed(policy: dict[str, Any]) -> Configuration:
+    """By the constructors, which let any value pass: `configure` refuses a NaN for its type."""
+    chosen: dict[str, dict[str, Any]] = {}
+    plain = {path: value for path, value in policy.items() if path in PLAIN}
+    for path in policy.keys() - plain.keys():
+        group, _, field = path.partition(".")
+        chosen.setdefault(group, {})[field or "kind"] = policy[path]
+    groups = {name: GROUPS[name](**values) for name, values in chosen.items()}
+    return Configuration(custom=Policies(**groups), **plain)
+
+
+def test_an_operator_sees_a_preset_and_few_fields():
+    assert len(PLAIN) == 7
+    assert Configuration().policies == Policies()
+    assert Configuration(preset="lazy").policies.covering.kind == "lazy"
+    with pytest.raises(InputError, match="no preset 'lasy': take flood, none, active"):
+        Configuration(preset="lasy")  # type: ignore[arg-type]
+
+
+def test_paths_change_the_preset():
+    configuration = configure({"preset": "incremental", "unsubscription.threshold": "0.5"})
+    assert configuration.policies.unsubscription == UnsubscriptionSettings("incremental", 0.5)
+    assert configure({"preset": "lazy", "durable": "true"}) == Configuration(
+        preset="lazy", durable=True
+    )
+    with pytest.raises(ConfigurationError, match=r"covering\.kind is 'none'.*rule P4-B3"):
+        configure({"preset": "packing", "covering": "none"})
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"covering": "eager"}, r"\$\.custom\.covering\.kind"),
+        ({"covering.eager": "true"}, "unknown field `eager`"),
+        ({"preset": "eager", "covering": "none"}, r"\$\.preset"),
+        ({"eager": "true"}, "unknown field `eager`"),
+    ],
+)
+def test_an_unknown_path_or_value_is_refused(settings: dict[str, object], problem: str):
+    with pytest.raises(msgspec.ValidationError, match=problem):
+        configure(settings)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_settings_make_the_same_policies_again(preset: Preset):
+    configuration = Configuration(preset=preset, acknowledgement_seconds=7.0)
+    again = configure(settings_of(configuration))
+    assert again.policies == configuration.policies
+    assert again.acknowledgement_seconds == 7.0
+
+
+def test_every_preset_has_its_policies():
+    assert set(PRESETS) == set(get_args(Preset))
 
 
 @pytest.mark.parametrize(

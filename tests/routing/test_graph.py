@@ -10,7 +10,7 @@ from boolcast.algebra import covers
 from boolcast.filters.parsing import parse
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.routing.policies.registry import COVERING_TESTS
-from boolcast.routing.protocol.configuration import Configuration, CoveringTest
+from boolcast.routing.protocol.configuration import CoveringSettings, CoveringTest
 from boolcast.routing.tables.covering_graph import Change, Node, RelationGraph
 
 
@@ -23,7 +23,7 @@ class Drawn:
 
     def __init__(self, *, adopts_roots: bool = True, by: CoveringTest = "proofs") -> None:
         self.analyser = FilterAnalyser()
-        coverings = COVERING_TESTS[by](Configuration(), self.analyser)
+        coverings = COVERING_TESTS[by](CoveringSettings(), self.analyser)
         self.graph = RelationGraph(coverings, adopts_roots=adopts_roots)
 
     def insert(self, text: str, name: str | None = None) -> Change:
@@ -120,10 +120,10 @@ def check(graph: RelationGraph) -> None:
             seen += node.members
             levels.append((node, list(node.children)))
             if parent is not None:
-                assert covers(parent.form.filter, node.form.filter)
+                assert covers(parent.analysed.filter, node.analysed.filter)
             if parent is not None or graph.adopts_roots:
                 assert not any(
-                    covers(other.form.filter, node.form.filter)
+                    covers(other.analysed.filter, node.analysed.filter)
                     for other in nodes
                     if other is not node
                 )

@@ -14,7 +14,7 @@ from boolcast.model.identifiers import (
     SubscriptionId,
 )
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import configure
 from boolcast.routing.protocol.effects import Complain, Deliver, Refuse
 from boolcast.routing.protocol.messages import (
     Acknowledge,
@@ -106,7 +106,7 @@ OTHERS: st.SearchStrategy[Stimulus] = st.one_of(
     stimuli=st.lists(st.one_of(st.builds(Received, st.just(A), MESSAGES), OTHERS), max_size=40),
 )
 def test_whatever_a_neighbour_says(policy, stimuli):
-    configuration = Configuration(engine="scan", **policy)
+    configuration = configure({"engine": "scan", **policy})
     broker = Broker(B, configuration, neighbours=[A, C], statistics=STATISTICS)
     now = 0.0
 

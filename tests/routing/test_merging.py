@@ -12,7 +12,7 @@ from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
 from boolcast.model.values import Kind
 from boolcast.optimising.merging.mergers import Merger
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import configure
 from boolcast.routing.protocol.messages import Subscribe, Unsubscribe
 from tests.routing.network import Delivery, Network, chain
 
@@ -31,12 +31,12 @@ PRICES = Statistics(
 """Each price from 0 to 200 once."""
 
 PERFECT: dict[str, Any] = {"merging": "perfect"}
-IMPERFECT: dict[str, Any] = {"merging": "imperfect", "imperfection": 3 / 201}
+IMPERFECT: dict[str, Any] = {"merging": "imperfect", "merging.imperfection": 3 / 201}
 
 
 def network_of(links: list[tuple[str, str]], **policy: Any) -> Network:
-    fields = {"covering": "none", "review_events": 1, "engine": "scan", "durable": True, **policy}
-    return Network(links, Configuration(**fields), statistics=PRICES)
+    fields = {"covering": "none", "reviews.events": 1, "engine": "scan", "durable": True, **policy}
+    return Network(links, configure(fields), statistics=PRICES)
 
 
 def line(*filters: str, **policy: Any) -> Network:
@@ -88,7 +88,7 @@ def test_an_imperfect_merger():
     assert str(merger.filter) == "price >= 145"
     assert merger.imperfection == pytest.approx(3 / 201)
     assert network.table("B3") == ["price >= 145"]
-    tight = line(*filters, **{**IMPERFECT, "imperfection": 2.9 / 201})
+    tight = line(*filters, **{**IMPERFECT, "merging.imperfection": 2.9 / 201})
     assert tight.table("B3") == ["price = 145", "price >= 147"]
 
 
@@ -163,15 +163,15 @@ def test_a_subscription_comes_that_covers_the_merger(covering):
 ROWS: list[tuple[dict[str, Any], str, str, str]] = [
     (PERFECT, "price < 9", "price < 5", "price < 9"),
     (PERFECT, "price = 5", "price < 5", "price <= 5"),
-    ({**IMPERFECT, "imperfection": 0.5}, "price > 90", "price < 5", "price is not null"),
+    ({**IMPERFECT, "merging.imperfection": 0.5}, "price > 90", "price < 5", "price is not null"),
     (
-        {**IMPERFECT, "imperfection": 0.5, "imperfection_of": "advertised"},
+        {**IMPERFECT, "merging.imperfection": 0.5, "merging.imperfection_of": "advertised"},
         "price > 90",
         "price < 5",
         "price is not null",
     ),
     (
-        {**IMPERFECT, "imperfection": 1.0, "dropped_predicates": 1},
+        {**IMPERFECT, "merging.imperfection": 1.0, "merging.dropped_predicates": 1},
         "price = 9",
         "price = 1",
         "true",
@@ -247,7 +247,7 @@ def test_a_merger_takes_up_what_it_covers(covering):
 def test_an_advertisement_makes_a_merger_possible():
     """P2-T8, definition 2: between the values that are advertised there is nothing."""
     filters = ["price > 150", "price = 130", "price = 120"]
-    policy = {**IMPERFECT, "imperfection": 0.0, "imperfection_of": "advertised"}
+    policy = {**IMPERFECT, "merging.imperfection": 0.0, "merging.imperfection_of": "advertised"}
     network = network_of(chain("B1", "B2", "B3"), **policy)
     network.advertise("B3", "p", "a", "price > 150 or price in (120, 130)")
     for number, filter in enumerate(filters):
@@ -266,7 +266,7 @@ def test_an_advertisement_makes_a_merger_possible():
 
 def test_mergers_are_looked_at_again_when_advertisements_change():
     """P2-E15: more is advertised, so the merger has become too imperfect."""
-    policy = {**IMPERFECT, "imperfection": 0.0, "imperfection_of": "advertised"}
+    policy = {**IMPERFECT, "merging.imperfection": 0.0, "merging.imperfection_of": "advertised"}
     network = network_of(chain("B1", "B2", "B3"), **policy)
     network.advertise("B3", "p", "a", "price > 150 or price in (129, 130)")
     for number, filter in enumerate(["price > 150", "price = 130", "price = 129"]):
@@ -294,9 +294,16 @@ def test_mergers_are_looked_at_again_when_advertisements_change():
 def test_what_a_schema_makes_perfect_is_not_taken_apart():
     """Nothing was counted, so half prices might be many; the schema says that there are none."""
     integers = Schema({"price": Attribute("number", integer=True)})
-    policy = {**IMPERFECT, "imperfection": 0.0, "imperfection_of": "advertised"}
-    configuration = Configuration(
-        covering="none", review_events=1, engine="scan", durable=True, schema=integers, **policy
+    policy = {**IMPERFECT, "merging.imperfection": 0.0, "merging.imperfection_of": "advertised"}
+    configuration = configure(
+        {
+            "covering": "none",
+            "reviews.events": 1,
+            "engine": "scan",
+            "durable": True,
+            "merging.schema": integers,
+            **policy,
+        }
     )
     network = Network(chain("B1", "B2"), configuration, statistics=Statistics(events=9))
     network.advertise("B2", "p", "a", "price >= 0")
@@ -328,9 +335,7 @@ def test_when_there_is_merging(moment, least, is_merged):
     network = line(
         *filters,
         **PERFECT,
-        merging_moment=moment,
-        merging_starts_at=least,
-        attribute_order=order,
+        **{"merging.moment": moment, "merging.starts_at": least, "merging.attribute_order": order},
     )
     assert len(mergers_of(network, "B2")) == (2 if is_merged else 0)
 
@@ -347,10 +352,13 @@ def test_when_there_is_merging(moment, least, is_merged):
 @pytest.mark.parametrize(
     ("alike", "policy"),
     [
-        (["price = 5", "price < 5"], {"merging": "perfect", "attribute_order": ("price", "time")}),
+        (
+            ["price = 5", "price < 5"],
+            {"merging": "perfect", "merging.attribute_order": ("price", "time")},
+        ),
         (
             ["price < 5 and time = 1", "price < 5 and time = 2"],
-            {"merging": "pruning", "imperfection": 1.0},
+            {"merging": "pruning", "merging.imperfection": 1.0},
         ),
     ],
     ids=["perfect", "pruning"],
@@ -358,7 +366,9 @@ def test_when_there_is_merging(moment, least, is_merged):
 def test_entries_in_no_group_are_entries(alike, policy, moment, least, is_merged):
     """Two in a group, and two with an OR at the top."""
     others = ["price = 7 or time = 3", "price = 8 or time = 4"]
-    network = line(*alike, *others, **policy, merging_moment=moment, merging_starts_at=least)
+    network = line(
+        *alike, *others, **policy, **{"merging.moment": moment, "merging.starts_at": least}
+    )
     assert len(mergers_of(network, "B2")) == is_merged
 
 
@@ -367,9 +377,11 @@ def test_mergers_are_entries():
     network = line(
         *("price = 5", "price < 5", "price = 7 and time = 1", "time = 1 and price < 7"),
         **PERFECT,
-        merging_moment="entries",
-        merging_starts_at=3.0,
-        attribute_order=("price", "time"),
+        **{
+            "merging.moment": "entries",
+            "merging.starts_at": 3.0,
+            "merging.attribute_order": ("price", "time"),
+        },
     )
     assert network.table("B2") == ["price <= 5", "price <= 7 and time = 1"]
     network.subscribe("B1", "c9", "s9", "time = 1 and price < 9")
@@ -385,9 +397,7 @@ def test_pruned_mergers_have_their_moment_too(moment, least, count):
     network = line(
         *("price < 5 and time = 1", "price < 5 and time = 2"),
         merging="pruning",
-        imperfection=1.0,
-        merging_moment=moment,
-        merging_starts_at=least,
+        **{"merging.imperfection": 1.0, "merging.moment": moment, "merging.starts_at": least},
     )
     assert len(mergers_of(network, "B2")) == count
 
@@ -396,31 +406,35 @@ def test_a_schema_makes_more_perfect():
     integers = Schema({"price": Attribute("number", integer=True)})
     filters = ["price <= 5", "price = 6", "price > 8"]
     assert line(*filters, **PERFECT).table("B3") == sorted(filters)
-    with_schema = line(*filters, **PERFECT, schema=integers)
+    with_schema = line(*filters, **PERFECT, **{"merging.schema": integers})
     assert with_schema.table("B3") == ["price <= 6", "price > 8"]
-    assert line("price <= 6", "price > 6", **PERFECT, schema=integers).table("B3") == [
-        "price is not null"
-    ]
+    assert line("price <= 6", "price > 6", **PERFECT, **{"merging.schema": integers}).table(
+        "B3"
+    ) == ["price is not null"]
 
 
 def test_a_perfect_merger_needs_no_statistics():
-    Broker(BrokerId("B"), Configuration(**PERFECT))
+    Broker(BrokerId("B"), configure(PERFECT))
     with pytest.raises(ConfigurationError) as caught:
-        Broker(BrokerId("B"), Configuration(**IMPERFECT))
+        Broker(BrokerId("B"), configure(IMPERFECT))
     assert caught.value.rule == "P1-B5"
-    Broker(BrokerId("B"), Configuration(engine="counting", **IMPERFECT))
+    Broker(BrokerId("B"), configure({"engine": "counting", **IMPERFECT}))
 
 
 def test_counted_constituents_are_still_known():
     """What mergers stand for is matched no more, and yet it is what they are judged by."""
     network = Network(
         chain("B1", "B2", "B3"),
-        Configuration(
-            covering="none",
-            review_events=1,
-            engine="counting",
-            durable=True,
-            **{**IMPERFECT, "imperfection": 0.5, "imperfection_of": "advertised"},
+        configure(
+            {
+                "covering": "none",
+                "reviews.events": 1,
+                "engine": "counting",
+                "durable": True,
+                **IMPERFECT,
+                "merging.imperfection": 0.5,
+                "merging.imperfection_of": "advertised",
+            },
         ),
     )
     network.advertise("B3", "p", "a", "price >= 0")
@@ -434,7 +448,7 @@ def test_counted_constituents_are_still_known():
         network.settle()
     # B3 has merged long ago, so all 20 came by, and 8 of them lay in between.
     assert network.table("B2") == ["price is not null"]
-    constituents = [entry.form.filter for entry in state.constituents]
+    constituents = [entry.analysed.filter for entry in state.constituents]
     assert state.learning.selectivities is not None
     assert state.learning.selectivities.knowledge(constituents).counted == 2
     network.advertise("B3", "p", "b", "price < 0")

@@ -3,7 +3,7 @@
 from collections import deque
 
 from boolcast.model.identifiers import BrokerId
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration, configure
 from boolcast.routing.protocol.messages import Advertise, Publish, Subscribe, Unsubscribe
 from tests.routing.network import Delivery, Network, chain
 
@@ -35,7 +35,7 @@ def test_a_broker_without_its_disk_is_told_again_and_forgets_nothing_for_others(
     network.restart("B", with_disk=False)
     # A does not know yet that B knows nothing; B sends to whom it has not heard of.
     network.publish("A", "p", "early", x=9)
-    network.heal()
+    network.mend_links()
     network.publish("A", "p", "meanwhile", x=9)
     network.settle()
     network.publish("A", "p", "late", x=9)
@@ -52,7 +52,7 @@ def test_what_is_not_repeated_no_longer_holds():
     network = settled_chain()
     subscription = network.id_of("C", "c", "s")
     network.restart("C", with_disk=False)
-    network.heal()
+    network.mend_links()
     network.settle()
     assert network.holders_of(subscription) == []
     network.subscribe("C", "c", "s", "x > 5")
@@ -76,13 +76,13 @@ def test_an_event_that_overtakes_the_answers_to_its_advertisement_arrives():
 
 def test_a_cut_link_holds_up_and_loses_nothing():
     network = settled_chain()
-    network.cut("A", "B")
+    network.break_link("A", "B")
     network.publish("A", "p", "e", x=9)
     network.unsubscribe("C", "c", "s")
     network.subscribe("C", "c", "t", "x > 7")
     network.settle()
     assert network.deliveries == []
-    network.heal()
+    network.mend_links()
     network.publish("A", "p", "f", x=9)
     network.settle()
     assert Delivery("c", "t", "f") in network.deliveries
@@ -114,14 +114,14 @@ def test_an_event_that_a_new_link_held_up_goes_everywhere():
     network.advertise("A", "p", "a", "x >= 0")
     network.publish("A", "p", "e", x=9)
     network.unadvertise("A", "p", "a")
-    network.heal()
+    network.mend_links()
     network.settle()
     assert network.deliveries == [Delivery("c", "s", "e")]
 
 
 def test_an_event_takes_only_the_ways_that_lead_to_somebody():
     """P1-T1: the hub B2 sends the event to B3, and not to B1."""
-    flood = Configuration(engine="scan", propagation="flood", covering="none")
+    flood = configure({"engine": "scan", "propagation": "flood", "covering": "none"})
     network = Network([("B1", "B2"), ("B2", "B3"), ("B2", "B4")], flood)
     network.advertise("B4", "P", "a", "x >= 0")
     network.subscribe("B1", "S1", "s1", "x = 1")

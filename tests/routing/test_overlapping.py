@@ -13,7 +13,7 @@ from boolcast.matching.relations.overlap_index import OverlapIndex
 from boolcast.model.identifiers import AdvertisementId, BrokerId, ClientId
 from boolcast.routing.core.broker import Broker
 from boolcast.routing.policies.registry import OVERLAPS
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import configure
 from boolcast.routing.protocol.effects import Send
 from boolcast.routing.protocol.messages import Advertise, Subscribe, Unadvertise
 from boolcast.routing.protocol.stimuli import ClientSubscribes, LinkUp, Received
@@ -145,7 +145,9 @@ def told(network: Network, receiver: str) -> list[str]:
 )
 def test_a_false_overlap_costs_a_message(always_indexed, overlap, expected):
     """And nothing else; the algebra would have known."""
-    network = Network(chain("A", "B"), Configuration(engine="scan", overlap=overlap))
+    network = Network(
+        chain("A", "B"), configure({"engine": "scan", "propagation.overlap": overlap})
+    )
     network.advertise("A", "p", "a", FALSE_OVERLAP[0])
     network.subscribe("B", "c", "s", FALSE_OVERLAP[1])
     network.settle()
@@ -157,7 +159,7 @@ def test_a_false_overlap_costs_a_message(always_indexed, overlap, expected):
 @pytest.mark.parametrize("overlap", ["index", "index-exact"])
 @pytest.mark.parametrize("with_disk", [True, False])
 def test_a_restored_broker_has_its_index_again(always_indexed, overlap, with_disk):
-    configuration = Configuration(engine="scan", durable=True, overlap=overlap)
+    configuration = configure({"engine": "scan", "durable": True, "propagation.overlap": overlap})
     network = Network(chain("A", "B", "C"), configuration)
     network.advertise("A", "p", "a", "x >= 0")
     network.subscribe("C", "c", "early", "x > 5")
@@ -165,7 +167,7 @@ def test_a_restored_broker_has_its_index_again(always_indexed, overlap, with_dis
     network.subscribe("B", "c", "elsewhere", "x < 0 or y = 1 and y = 2")
     network.settle()
     network.restart("B", with_disk=with_disk)
-    network.heal()
+    network.mend_links()
     network.settle()
     # By the restored advertisements, and by the restored subscriptions.
     network.subscribe("C", "c", "late", "x = 3")
@@ -187,7 +189,11 @@ def test_a_restored_broker_has_its_index_again(always_indexed, overlap, with_dis
 @pytest.mark.parametrize("overlap", ["exact", "index", "index-exact"])
 def test_a_neighbour_may_advertise_what_nothing_satisfies(always_indexed, overlap):
     """It calls for nothing, or for what single predicates let pass, and it can be withdrawn."""
-    broker = Broker(BrokerId("B"), Configuration(engine="scan", overlap=overlap), neighbours=[LINK])
+    broker = Broker(
+        BrokerId("B"),
+        configure({"engine": "scan", "propagation.overlap": overlap}),
+        neighbours=[LINK],
+    )
     broker.handle(LinkUp(LINK), now=0)
     broker.handle(ClientSubscribes(ClientId("c"), "s", node("x = 1")), now=0)
     for number, text in enumerate(("false", "x between 2 and 1", "x = 1 and y = 1 and y = 2")):
@@ -209,7 +215,9 @@ def node(text: str) -> Filter:
 
 
 def test_what_is_gone_calls_for_nothing(always_indexed):
-    network = Network(chain("A", "B"), Configuration(engine="scan", overlap="index"))
+    network = Network(
+        chain("A", "B"), configure({"engine": "scan", "propagation.overlap": "index"})
+    )
     network.advertise("A", "p", "a", "x > 0")
     network.subscribe("B", "c", "s", "x = 5")
     network.settle()

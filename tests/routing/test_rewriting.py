@@ -17,9 +17,9 @@ from boolcast.optimising.merging.mergers import Mergers
 from boolcast.optimising.pruning.trees import Tree, prepared
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.policies.registry import REWRITING
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import MergingSettings, SendingSettings, configure
 from boolcast.routing.rewriting.merging import MergingByPruning, MergingByRules, Situation
-from boolcast.routing.rewriting.outgoing_form import PrePruning
+from boolcast.routing.rewriting.outgoing_filter import PrePruning
 from boolcast.routing.rewriting.subscription_rewriting import SubscriptionPruning
 from boolcast.simulation.scenarios.combinations import REWRITING as VARIANTS
 from boolcast.simulation.scenarios.histories import ALIKE, FILTERS
@@ -82,8 +82,8 @@ def ways_taken(filters: Mapping[SubscriptionId, Filter], selectivities: Selectiv
 _BUDGET = {"false_positive_budget": 0.2}
 _BUDGETS: list[dict[str, Any]] = [
     {"rewriting": "pruning", **_BUDGET},
-    {"rewriting": "pruning", **_BUDGET, "changes": "still-best"},
-    {"rewriting": "pruning", **_BUDGET, "changes": "tolerant", "change_bound": 0.1},
+    {"rewriting": "pruning", **_BUDGET, "reviews.changes": "still-best"},
+    {"rewriting": "pruning", **_BUDGET, "reviews.changes": "tolerant", "reviews.change_bound": 0.1},
     {"rewriting": "pruning", **_BUDGET, "memory_target": 6},
     {"rewriting": "pruning"},
     {"rewriting": "replacement", **_BUDGET},
@@ -94,8 +94,8 @@ _BUDGETS: list[dict[str, Any]] = [
 @given(steps=_STEPS, last=_SELECTIVITIES)
 def test_what_is_told_as_spent_is_what_is_known_now(variant: dict[str, Any], steps, last):
     """Whatever comes, goes and is learnt: by the newest statistics, and within the budget."""
-    configuration = Configuration(**variant)
-    policy = REWRITING[configuration.rewriting](configuration)
+    configuration = configure(variant)
+    policy = REWRITING[configuration.policies.rewriting.kind](configuration)
     originals: dict[SubscriptionId, Filter] = {}
     has_changed = False
     for action, number, argument in [*steps, ("review", None, last)]:
@@ -122,8 +122,8 @@ def test_what_is_told_as_spent_is_what_is_known_now(variant: dict[str, Any], ste
 @pytest.mark.parametrize("variant", [each for each in VARIANTS if each], ids=str)
 @given(steps=_STEPS, last=_SELECTIVITIES)
 def test_what_is_matched_covers_what_came(variant: dict[str, Any], steps, last):
-    configuration = Configuration(**variant)
-    policy = REWRITING[configuration.rewriting](configuration)
+    configuration = configure(variant)
+    policy = REWRITING[configuration.policies.rewriting.kind](configuration)
     originals: dict[SubscriptionId, Filter] = {}
     engine: dict[SubscriptionId, Filter] = {}
     for action, number, argument in [*steps, ("review", None, last)]:
@@ -139,7 +139,7 @@ def test_what_is_matched_covers_what_came(variant: dict[str, Any], steps, last):
             engine |= done.changed
             if configuration.false_positive_budget is not None:
                 assert policy.spent(argument) <= 0.2 + 1e-9
-            if configuration.changes == "regardless":
+            if configuration.policies.reviews.changes == "regardless":
                 assert policy.rewrite(argument).changed == {}, "nothing has come or gone since"
         assert engine == {**originals, **policy.rewritten}
     assert engine.keys() == originals.keys()
@@ -150,7 +150,7 @@ def test_what_is_matched_covers_what_came(variant: dict[str, Any], steps, last):
 
 def test_what_is_pruned_stays_so_unless_entries_have_left():
     """A target is overshot by an operation, and that is no room for others."""
-    policy = SubscriptionPruning(Configuration(rewriting="pruning", memory_target=2))
+    policy = SubscriptionPruning(configure({"rewriting": "pruning", "memory_target": 2}))
     counts = {"a = 1": 10, "b = 1": 90, "c = 1": 90, "d = 1": 5}
     wide = Selectivities(Statistics(events=100, predicates=counts))
     name = SubscriptionId("s")
@@ -188,7 +188,7 @@ def situation(
     filters=st.lists(_FILTERS, max_size=12), selectivities=_SELECTIVITIES, size=st.integers(2, 4)
 )
 def test_a_merger_covers_its_constituents_and_is_smaller(filters, selectivities, size):
-    policy = MergingByPruning(Configuration(imperfection=0.6, merger_size=size))
+    policy = MergingByPruning(MergingSettings(imperfection=0.6, size=size))
     entries = {SubscriptionId(f"s{number}"): each for number, each in enumerate(filters)}
     ids = iter(f"B:1:{number}" for number in range(100))
     made = list(policy.propose(situation(entries, selectivities, lambda: next(ids))))
@@ -209,10 +209,10 @@ def test_a_merger_covers_its_constituents_and_is_smaller(filters, selectivities,
 
 _RULES = [
     {"merging": "perfect"},
-    {"merging": "imperfect", "imperfection": 0.0},
-    {"merging": "imperfect", "imperfection": 0.4},
-    {"merging": "imperfect", "imperfection": 0.4, "imperfection_of": "advertised"},
-    {"merging": "imperfect", "imperfection": 0.9, "dropped_predicates": 2},
+    {"merging": "imperfect", "merging.imperfection": 0.0},
+    {"merging": "imperfect", "merging.imperfection": 0.4},
+    {"merging": "imperfect", "merging.imperfection": 0.4, "merging.imperfection_of": "advertised"},
+    {"merging": "imperfect", "merging.imperfection": 0.9, "merging.dropped_predicates": 2},
 ]
 
 
@@ -224,7 +224,7 @@ _RULES = [
 )
 def test_mergers_by_rules_grow_and_still_cover(rounds, selectivities, advertisements, policy):
     """Law 4; a merger takes up all of another one; what is proposed is not unfit at once."""
-    rules = MergingByRules(Configuration(**policy))
+    rules = MergingByRules(configure(policy).policies.merging)
     ids = iter(f"B:1:{number}" for number in range(100))
     mergers = Mergers()
     originals: dict[SubscriptionId, Filter] = {}
@@ -249,14 +249,14 @@ def test_mergers_by_rules_grow_and_still_cover(rounds, selectivities, advertisem
 
 @given(filter=_FILTERS, selectivities=_SELECTIVITIES)
 def test_what_is_sent_covers_what_was_asked_for(filter, selectivities):
-    policy = PrePruning(Configuration(degradation=0.5))
-    assert covers(policy.form_to_send(filter, selectivities), filter)
-    assert policy.form_to_send(filter, None) is filter
+    policy = PrePruning(SendingSettings(degradation=0.5))
+    assert covers(policy.filter_to_send(filter, selectivities), filter)
+    assert policy.filter_to_send(filter, None) is filter
 
 
 def test_what_did_not_merge_is_not_tried_again():
     selectivities = Selectivities(Statistics(events=100, predicates={"y = 1": 1}))
-    policy = MergingByPruning(Configuration(imperfection=0.0))
+    policy = MergingByPruning(MergingSettings(imperfection=0.0))
     entries = {
         SubscriptionId("s1"): parse("y = 1 and x > 3"),
         SubscriptionId("s2"): parse("y = 1 and x < 3"),
@@ -279,7 +279,7 @@ def test_mergers_that_no_neighbour_would_take_are_not_made():
     """Two lists of patterns are too much text for one filter."""
     known = {"y = 1": 1, "name like '%x%'": 1}
     selectivities = Selectivities(Statistics(events=100, predicates=known))
-    policy = MergingByPruning(Configuration(imperfection=0.0))
+    policy = MergingByPruning(MergingSettings(imperfection=0.0))
     long = [
         " or ".join(f"name like '%{letter * 90}{number}%'" for number in range(100))
         for letter in "ab"

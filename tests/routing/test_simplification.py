@@ -20,7 +20,7 @@ from boolcast.model.identifiers import BrokerId, SubscriptionId
 from boolcast.model.statistics import Statistics
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import configure
 from boolcast.routing.protocol.messages import Publish, Subscribe, Unsubscribe
 from boolcast.routing.rewriting.selectivity_source import Counted
 from tests.optimising.histories import read
@@ -32,15 +32,15 @@ HISTORY = Statistics(
 S1, S2 = "y = 1 and x < 9", "y = 1 and x < 5"
 PRUNING: dict[str, Any] = {"rewriting": "pruning"}
 REPLACEMENT: dict[str, Any] = {"rewriting": "replacement"}
-SENDING: dict[str, Any] = {"sending": "pruned", "degradation": 0.2}
-MERGING: dict[str, Any] = {"merging": "pruning", "imperfection": 0.5}
+SENDING: dict[str, Any] = {"sending": "pruned", "sending.degradation": 0.2}
+MERGING: dict[str, Any] = {"merging": "pruning", "merging.imperfection": 0.5}
 
 
 def network_of(
     *brokers: str, statistics: Statistics | None = HISTORY, engine: str = "scan", **policy: Any
 ) -> Network:
-    fields = {"covering": "none", "review_events": 1, "engine": engine, "durable": True, **policy}
-    return Network(chain(*brokers), Configuration(**fields), statistics=statistics)
+    fields = {"covering": "none", "reviews.events": 1, "engine": engine, "durable": True, **policy}
+    return Network(chain(*brokers), configure(fields), statistics=statistics)
 
 
 def row_network(policy: dict[str, Any], second: str = S2) -> Network:
@@ -92,7 +92,12 @@ def test_no_event_is_lost_meanwhile(policy):
 @pytest.mark.parametrize("unsubscription", ["packing", "incremental-packing"])
 def test_what_a_merger_stood_for_travels_with_its_removal(covering, unsubscription):
     """R6: the merger is P4's S, and the remaining constituents are among its NRS."""
-    policy = {**MERGING, "covering": covering, "unsubscription": unsubscription, "threshold": 1.0}
+    policy = {
+        **MERGING,
+        "covering": covering,
+        "unsubscription": unsubscription,
+        "unsubscription.threshold": 1.0,
+    }
     network = row_network(policy, "y = 1 and x < 3 and z = 5 or y = 1 and x < 3 and z = 6")
     assert network.matched("B3") == ["y = 1 and x < 9"], "nothing to merge where one covers all"
     network.subscribe("B1", "c3", "s3", "y = 1 and x > 7")
@@ -174,7 +179,7 @@ def test_entries_are_restored_when_the_budget_is_overspent():
     "policy",
     [
         {**PRUNING, "false_positive_budget": 0.001},
-        {**PRUNING, "stops_at_cut_off": True},
+        {**PRUNING, "rewriting.stops_at_cut_off": True},
         {**REPLACEMENT, "false_positive_budget": 0.001},
     ],
     ids=str,
@@ -203,7 +208,7 @@ def test_a_predicate_comes_back_when_the_one_in_its_place_goes():
 
 def test_the_cut_off():
     """x < 9 costs nothing to speak of, y = 1 nearly everything; the next entry is seen too."""
-    network = row_network({**PRUNING, "stops_at_cut_off": True})
+    network = row_network({**PRUNING, "rewriting.stops_at_cut_off": True})
     assert network.matched("B2") == ["y = 1", S2]
     network.subscribe("B1", "c3", "s3", "y = 1 and x < 9 and x >= 0")
     network.settle()
@@ -249,7 +254,7 @@ def test_a_merger_travels_under_an_id_of_its_maker():
     assert [type(each) for each in changes] == [Subscribe, Unsubscribe, Unsubscribe]
     assert changes[0].subscription == merger
     state = network.brokers[BrokerId("B2")].state
-    assert [str(entry.form.filter) for entry in state.constituents] == [S1, S2]
+    assert [str(entry.analysed.filter) for entry in state.constituents] == [S1, S2]
     assert network.holders_of(merger) == ["B2", "B3"]
     assert len(network.brokers[BrokerId("B3")].state.mergers) == 0
 
@@ -270,7 +275,7 @@ def test_a_merger_outlives_a_crash():
 def test_a_merger_and_a_broker_without_its_disk(lost):
     network = row_network(MERGING)
     network.restart(lost, with_disk=False)
-    network.heal()
+    network.mend_links()
     network.settle()
     if lost == "B3":
         network.advertise("B3", "p", "a", "x >= 0")
@@ -315,7 +320,7 @@ def test_what_was_not_repeated_goes_with_its_merger():
     network.settle()
     assert network.matched("B2") == ["y = 1"]
     network.restart("B1", with_disk=False)
-    network.heal()
+    network.mend_links()
     network.settle()
     assert network.table("B2") == network.table("B3") == ["y = 1 and x > 7"]
     network.publish("B3", "p", "second", x=9, y=1)
@@ -352,10 +357,10 @@ ALTERNATIVES = "a = 1 and b = 1 or b = 1 and c = 1 or c = 1 and d = 1"
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        ({"memory_target": 2}, "3 remain, the cheapest ways lead no further"),
+        ({"memory_target": 2}, "3 remain, the cheapest steps lead no further"),
         (
             {"memory_target": 4, "false_positive_budget": 0.0},
-            "6 remain, FalsePositiveBudget(share=0.0) stopped before",
+            "6 remain, FalsePositiveBudget(share=0.0) stopped the run",
         ),
     ],
 )
@@ -415,9 +420,9 @@ def test_statistics_that_contradict_themselves_are_refused():
 @pytest.mark.parametrize("policy", [PRUNING, REPLACEMENT, SENDING, MERGING], ids=IDS[:4])
 def test_who_chooses_by_selectivities_must_have_some(policy):
     with pytest.raises(ConfigurationError) as caught:
-        Broker(BrokerId("B"), Configuration(**policy))
+        Broker(BrokerId("B"), configure(policy))
     assert caught.value.rule == "P1-B5"
-    Broker(BrokerId("B"), Configuration(engine="counting", **policy))
+    Broker(BrokerId("B"), configure({"engine": "counting", **policy}))
 
 
 def test_a_broker_learns_by_counting():
@@ -436,10 +441,10 @@ def test_a_broker_learns_by_counting():
     assert str(pruned) == "y = 1"
     (entry,) = state.subscriptions.of_link(BrokerId("B1"))
     # x < 9 has left the engine, and is known as long as the entry asks for it.
-    selectivities = state.learning.learn([entry.form.filter])
-    assert selectivities.knowledge([entry.form.filter]).counted == 2
+    selectivities = state.learning.learn([entry.analysed.filter])
+    assert selectivities.knowledge([entry.analysed.filter]).counted == 2
     forgotten = state.learning.learn([])
-    assert forgotten.knowledge([entry.form.filter]).counted == 1
+    assert forgotten.knowledge([entry.analysed.filter]).counted == 1
 
 
 def test_a_predicate_that_comes_back_brings_its_history():
@@ -491,7 +496,12 @@ def test_what_is_counted_now_goes_before_what_was_known():
 @pytest.mark.parametrize("with_news", [True, False])
 def test_a_budget_is_judged_by_newer_statistics(changes, with_news):
     """What was free is dear by now: with or without entries that come and go."""
-    policy = {**PRUNING, "changes": changes, "false_positive_budget": 0.05, "review_events": 20}
+    policy = {
+        **PRUNING,
+        "reviews.changes": changes,
+        "false_positive_budget": 0.05,
+        "reviews.events": 20,
+    }
     network = network_of("A", "B", **policy, engine="counting", statistics=None)
     network.advertise("B", "p", "a", "true")
     network.subscribe("A", "c", "s", "y = 1 and x = 1")
@@ -514,7 +524,7 @@ def test_a_budget_is_judged_by_newer_statistics(changes, with_news):
 
 
 def test_a_report_for_another_reason_tells_what_is_spent_by_now():
-    policy = {**PRUNING, "review_events": 20}
+    policy = {**PRUNING, "reviews.events": 20}
     network = network_of("A", "B", **policy, engine="counting", statistics=None)
     network.advertise("B", "p", "a", "true")
     network.subscribe("A", "c", "s", "y = 1 and x = 1")

@@ -7,13 +7,15 @@ import pytest
 from boolcast.model.events import Event
 from boolcast.model.identifiers import AdvertisementId, BrokerId, PublicationId
 from boolcast.routing.policies.unsubscription import UpToTheCriticalBroker, pruning_distance
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration, UnsubscriptionSettings, configure
 from boolcast.routing.protocol.messages import PruningDistance, Publish, Subscribe, Unsubscribe
 from tests.routing.network import Delivery, Network, chain, check_that_nothing_is_lost
 
 
 def configuration(**policy: Any) -> Configuration:
-    return Configuration(engine="scan", **policy)
+    own = UnsubscriptionSettings.__struct_fields__
+    paths = {f"unsubscription.{name}" if name in own else name: policy[name] for name in policy}
+    return configure({"engine": "scan", **paths})
 
 
 def header(network: Network, sender: str, receiver: str) -> tuple[int, int]:
@@ -112,7 +114,7 @@ def test_no_meeting_point_is_no_distance(threshold):
 
 def test_statistics_count_only_within_the_window():
     reach = UpToTheCriticalBroker(
-        configuration(unsubscription="incremental", threshold=0.5, window_seconds=10)
+        UnsubscriptionSettings("incremental", threshold=0.5, window_seconds=10)
     )
     for now, distance in [(0.0, 9), (5.0, 4)]:
         message = Publish(PublicationId("e"), AdvertisementId("a"), Event(), distance, 1)

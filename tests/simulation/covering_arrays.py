@@ -9,22 +9,29 @@ from itertools import combinations as chosen_of
 from random import Random
 from typing import Final
 
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration, settings_of
 
 AXES: Final[dict[str, tuple[str, ...]]] = {
     **{
         name: (name,)
         for name in (
-            *("propagation", "covering", "advertisement_covering", "unsubscription", "overlap"),
-            *("threshold", "slack", "collects_ghosts", "sending"),
+            *("propagation", "covering", "covering.advertisements", "unsubscription"),
+            *("propagation.overlap", "unsubscription.threshold", "unsubscription.slack"),
+            *("unsubscription.collects_ghosts", "sending"),
         )
     },
-    "rewriting": ("rewriting", "memory_target", "false_positive_budget", "stops_at_cut_off"),
-    "merging": ("merging", "imperfection", "imperfection_of", "dropped_predicates"),
-    "merging moment": ("merging_moment", "merging_starts_at"),
+    "rewriting": (
+        *("rewriting", "memory_target", "false_positive_budget"),
+        "rewriting.stops_at_cut_off",
+    ),
+    "merging": (
+        *("merging", "merging.imperfection", "merging.imperfection_of"),
+        "merging.dropped_predicates",
+    ),
+    "merging moment": ("merging.moment", "merging.starts_at"),
     "advertisements": (
-        *("advertisement_rewriting", "advertisement_memory_target", "rank_budget"),
-        "advertisements_stop_at_cut_off",
+        *("advertisement_rewriting", "advertisement_rewriting.memory_target"),
+        *("advertisement_rewriting.rank_budget", "advertisement_rewriting.stops_at_cut_off"),
     ),
 }
 """What is chosen independently, and the fields that make up the choice."""
@@ -34,9 +41,9 @@ Choice = tuple[str, object]
 
 def choices(configuration: Configuration) -> tuple[Choice, ...]:
     """What a configuration has chosen on each axis."""
+    settings = settings_of(configuration)
     return tuple(
-        (axis, tuple(getattr(configuration, field) for field in fields))
-        for axis, fields in AXES.items()
+        (axis, tuple(settings[field] for field in fields)) for axis, fields in AXES.items()
     )
 
 

@@ -6,13 +6,12 @@ simulate --seed N` plays the same run again.
 
 from functools import cache
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
 from boolcast.model.identifiers import BrokerId, PublicationId
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.protocol.configuration import Configuration, EngineName
+from boolcast.routing.protocol.configuration import Configuration, EngineName, settings_of
 from boolcast.routing.protocol.effects import Complain, Deliver, Effect, ReviewReport
 from boolcast.routing.protocol.stimuli import Stimulus
 from boolcast.simulation.judging.checker import Subscriber
@@ -40,7 +39,7 @@ class Validation(Observer):
 
     def steps(self, time, broker, job, step):
         if self.run is not None:
-            checked = self.run.simulation.processes[broker].stack.broker
+            checked = self.run.simulation.broker(broker)
             checked.validate()
             check_engine(checked)
 
@@ -113,7 +112,7 @@ def test_a_random_network_delivers_what_flooding_does(start):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", ["random", "covering_by=diagrams", "merging=perfect"])
+@pytest.mark.parametrize("policy", ["random", "covering.test=diagrams", "merging=perfect"])
 def test_decision_diagrams_match_and_cover(policy):
     """P2 in one broker: its engine, and what its diagrams find covered, with faults."""
     assert sum(check(seed, policy, "mbd") for seed in range(8)) > 40 * 8
@@ -124,17 +123,17 @@ def test_decision_diagrams_match_and_cover(policy):
     ("policy", "subscriptions", "least"),
     [
         ("covering=none,merging=perfect", 40, 20),
-        ("covering=none,merging=perfect,merging_moment=entries,merging_starts_at=12", 40, 20),
-        ("merging=imperfect,imperfection=0.5", 40, 10),
+        ("covering=none,merging=perfect,merging.moment=entries,merging.starts_at=12", 40, 20),
+        ("merging=imperfect,merging.imperfection=0.5", 40, 10),
         # What covering leaves is seldom alike.
         ("merging=perfect", 100, 3),
-        ("covering_by=diagrams,merging=perfect", 100, 3),
+        ("covering.test=diagrams,merging=perfect", 100, 3),
     ],
 )
 def test_mergers_by_rules_that_are_made(policy, subscriptions, least):
     """Law 2 with faults, where many subscriptions differ in one predicate only."""
     load = Load(subscriptions=subscriptions, publications=60)
-    policy += ",review_events=2"
+    policy += ",reviews.events=2"
     compared = mergers = 0
     for seed in (0, 3, 5):
         plan = Plan(seed=seed, engine="mbd", policy=policy, workload="pairs", load=load)
@@ -159,7 +158,7 @@ def test_the_comparison_with_flooding_finds_a_broken_policy(monkeypatch):
 
     def drop_under_covering(self: Broker, stimulus: Stimulus, *, now: float) -> list[Effect]:
         effects = handle(self, stimulus, now=now)
-        if self.state.configuration.covering == "none":
+        if self.state.configuration.policies.covering.kind == "none":
             return effects
         return [each for each in effects if not (isinstance(each, Deliver) and now % 1 < 0.1)]
 
@@ -183,8 +182,8 @@ SIMPLIFYING = {name for fields in SIMPLIFICATIONS for name in fields}
 
 def written(configuration: Configuration) -> str:
     """A configuration as a plan takes it, but for what the plan says itself."""
-    usual = msgspec.structs.asdict(Configuration())
-    fields = msgspec.structs.asdict(configuration)
+    usual = settings_of(Configuration())
+    fields = settings_of(configuration)
     own = ("engine", "durable")
     return ",".join(
         f"{name}={str(value).lower()}"
@@ -200,16 +199,17 @@ def test_simpler_entries_with_every_kind_of_covering(number):
 
     Deliveries are compared with those of flooding where nothing is simplified.
     """
-    usual = msgspec.structs.asdict(Configuration())
+    usual = settings_of(Configuration())
     fields = {name: SIMPLIFICATIONS[number].get(name, usual[name]) for name in SIMPLIFYING}
     chosen: dict[tuple[str, ...], Configuration] = {}
     for each in combinations():
-        if all(getattr(each, name) == value for name, value in fields.items()):
-            chosen[each.propagation, each.covering, each.unsubscription] = each
+        settings = settings_of(each)
+        if all(settings[name] == value for name, value in fields.items()):
+            chosen[settings["propagation"], settings["covering"], settings["unsubscription"]] = each
     # What is advertised is not known everywhere under flooding.
-    asked = fields["advertisement_rewriting"], fields["imperfection_of"]
+    asked = fields["advertisement_rewriting"], fields["merging.imperfection_of"]
     # Without advertisements to be covered there is nothing for diagrams where covering is none.
-    by_diagrams = fields["covering_by"] == "diagrams"
+    by_diagrams = fields["covering.test"] == "diagrams"
     assert len(chosen) == (14 - by_diagrams if asked == ("none", "events") else 9)
     # Some of them; all are for `test_every_legal_combination`.
     some = list(chosen.values())[number % 5 :: 5]
@@ -279,7 +279,7 @@ def test_a_trace_depends_on_every_part_of_a_plan():
 
 @pytest.mark.parametrize("policy", ["flood", "active", "incremental-packing"])
 def test_the_link_protocol_changes_no_delivery(policy):
-    """`DirectStack` against its twin, on perfect wires."""
+    """`DirectProcess` against its twin, on perfect wires."""
     total = 0
     for seed in range(5):
         plan = Plan(seed=seed, topology="tree:2x2", policy=policy, faults="none", engine="scan")

@@ -7,7 +7,7 @@ from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.model.statistics import Statistics
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration, configure
 from boolcast.routing.protocol.stimuli import (
     ClientAdvertises,
     ClientLeaves,
@@ -35,7 +35,7 @@ def network(**policy: object) -> tuple[Simulation, Metrics]:
     metrics = Metrics(topology)
     simulation = Simulation(
         topology,
-        Configuration(**policy),  # type: ignore[arg-type]
+        configure(policy),
         observers=[metrics],
         wires=WireSettings(latency_ms=10),
         is_direct=True,
@@ -87,7 +87,9 @@ def test_without_covering_nothing_is_triggered():
 
 def test_an_event_that_a_ghost_attracts_is_a_false_positive():
     """s1 is preserved beyond B1: what only it wanted goes that far, and no further."""
-    simulation, metrics = network(unsubscription="incremental", threshold=0.0, slack=0)
+    simulation, metrics = network(
+        unsubscription="incremental", **{"unsubscription.threshold": 0.0, "unsubscription.slack": 0}
+    )
     for broker in (B[1], B[2]):
         simulation.request(broker, ClientSubscribes(C, "meeting", parse("x > 7")))
     assert simulation.settle()
@@ -107,7 +109,7 @@ def simplified(**policy: object) -> tuple[Simulation, Metrics]:
     metrics = Metrics(topology)
     simulation = Simulation(
         topology,
-        Configuration(covering="none", review_events=1, **policy),  # type: ignore[arg-type]
+        configure({"covering": "none", "reviews.events": 1, **policy}),
         observers=[metrics],
         statistics=Statistics(events=10, predicates={"x = 1": 1, "y < 5": 5, "y > 6": 5}),
     )
@@ -128,9 +130,9 @@ def simplified(**policy: object) -> tuple[Simulation, Metrics]:
     [
         ({}, 0, 0, 0),
         ({"rewriting": "pruning"}, 3, 6, 0),
-        ({"sending": "pruned", "degradation": 0.5}, 3, 0, 0),
+        ({"sending": "pruned", "sending.degradation": 0.5}, 3, 0, 0),
         # B1 merges what came from B0, and so the others hear of one entry only.
-        ({"merging": "pruning", "imperfection": 0.5}, 3, 0, 2),
+        ({"merging": "pruning", "merging.imperfection": 0.5}, 3, 0, 2),
     ],
     ids=["whole", "pruning", "pre-pruning", "merging"],
 )
@@ -220,7 +222,7 @@ def test_a_client_that_leaves_triggers_and_costs_as_much_as_its_ends_do(end):
         simulation.request(B[0], ClientSubscribes(client, name, parse(text)))
     assert simulation.settle()
     simulation.request(B[0], end)
-    job, _ = simulation.processes[B[0]].current or (None, None)
+    job, _ = simulation.queues[B[0]].current or (None, None)
     assert job == end, "it takes time"
     assert simulation.settle()
     metrics.look(simulation)

@@ -8,17 +8,17 @@ import msgspec
 import pytest
 
 from boolcast.errors import BoolcastError, ConfigurationError, FileError, UsageError
-from boolcast.routing.protocol.configuration import Configuration, Merging
+from boolcast.routing.protocol.configuration import PRESETS, Configuration, Merging, settings_of
 from boolcast.routing.protocol.stimuli import ClientLeaves
 from boolcast.simulation.runs import describe, outcome_of
 from boolcast.simulation.scenarios.combinations import combinations
-from boolcast.simulation.scenarios.faults import KINDS, Cut, Fault
-from boolcast.simulation.scenarios.plans import POLICIES, Plan, draw, policies_of
+from boolcast.simulation.scenarios.faults import KINDS, BrokenLink, Fault
+from boolcast.simulation.scenarios.plans import Plan, draw, policies_of
 from boolcast.simulation.scenarios.scenarios import SCENARIOS, Load
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", PRESETS)
 @pytest.mark.parametrize("workload", SCENARIOS)
 def test_every_policy_under_every_load(policy, workload):
     load = Load(subscriptions=200, publications=300, unsubscriptions=5, groups=3)
@@ -44,7 +44,7 @@ def test_the_seed_draws_everything():
     assert {len(each.topology.brokers) for each in drawn} == set(range(2, 8))
     assert len({each.configuration for each in drawn}) > 50
     kinds = Counter(type(fault).__name__ for each in drawn for fault in each.faults)
-    assert set(kinds) == {"Cut", "Slow", "Clog", "Crash", "Pause"}
+    assert set(kinds) == {"BrokenLink", "Slow", "Clog", "Crash", "Pause"}
     assert {each.is_direct for each in drawn} == {True, False}
     assert any(each.wires.loss and each.wires.lateness for each in drawn)
 
@@ -72,16 +72,22 @@ def test_what_policies_leave_open_is_drawn():
     step = len(set(map(policies_of, combinations())))
     drawn = [draw(Plan(seed=seed * step - 1, faults="none")).configuration for seed in range(1, 80)]
     assert len(set(map(policies_of, drawn))) == 1
-    for name, values in {"threshold": 4, "slack": 2, "collects_ghosts": 2, "overlap": 3}.items():
-        assert len({getattr(each, name) for each in drawn}) == values
-    assert 20 < sum(each.reviews for each in drawn) < 60
-    assert {each.merging for each in drawn} == set(get_args(Merging))
+    for name, values in {
+        "unsubscription.threshold": 4,
+        "unsubscription.slack": 2,
+        "unsubscription.collects_ghosts": 2,
+        "propagation.overlap": 3,
+    }.items():
+        assert len({settings_of(each)[name] for each in drawn}) == values
+    assert 20 < sum(each.policies.reviews_entries for each in drawn) < 60
+    assert {each.policies.merging.kind for each in drawn} == set(get_args(Merging))
 
 
 def test_all_legal_combinations():
     """Packing and incremental need covering (P4-B3), and incremental needs advertisements."""
     found = Counter(
-        (each.propagation, each.covering, each.unsubscription) for each in combinations()
+        (policies.propagation.kind, policies.covering.kind, policies.unsubscription.kind)
+        for policies in (each.policies for each in combinations())
     )
     # Plain 2 × 3, packing 2 × 2, both kinds of incremental with advertisements 2 × 2.
     assert len(found) == 6 + 4 + 4
@@ -97,7 +103,7 @@ def test_a_description_is_a_policy():
 
 
 def test_faults_from_a_file(tmp_path):
-    faults: list[Fault] = [Cut(at=1.0, seconds=2.0, links=(("B0", "B1"),))]  # type: ignore[arg-type]
+    faults: list[Fault] = [BrokenLink(at=1.0, seconds=2.0, links=(("B0", "B1"),))]  # type: ignore[arg-type]
     path = tmp_path / "faults.json"
     path.write_bytes(msgspec.json.encode(faults))
     drawn = draw(Plan(seed=1, topology="line:2", faults=str(path)))
@@ -138,14 +144,14 @@ def test_what_is_wrong_with_a_file_of_faults(tmp_path, text, problem):
         ({"policy": "eager"}, UsageError, "there is no policy"),
         ({"policy": "covering=eager"}, UsageError, "no such policy"),
         ({"policy": "covering=none,unsubscription=packing"}, BoolcastError, "needs covering"),
-        ({"policy": "threshold=7"}, ConfigurationError, "share between 0 and 1"),
+        ({"policy": "unsubscription.threshold=7"}, ConfigurationError, "share from 0 to 1"),
         ({"faults": "quake"}, UsageError, "there is no fault"),
         ({"faults": "cut:many"}, UsageError, "has no number"),
         ({"faults": "loss:2"}, UsageError, "is a share"),
         ({"faults": "loss:nan"}, UsageError, "is a share"),
         ({"faults": "cut:-3"}, UsageError, "0 to 10,000 times"),
         ({"faults": "cut:99999999"}, UsageError, "0 to 10,000 times"),
-        ({"policy": "acknowledgement_seconds=0"}, ConfigurationError, "0.01 s or more"),
+        ({"policy": "acknowledgement_seconds=0"}, ConfigurationError, "0.01 or more"),
         ({"latency_ms": nan}, UsageError, "latency_ms is a number from 0 on"),
         ({"latency_ms": inf}, UsageError, "latency_ms is a number from 0 on"),
         ({"bytes_per_second": nan}, UsageError, "bytes_per_second is a number"),
@@ -163,12 +169,12 @@ def test_what_makes_no_plan(choice, error, problem):
 @pytest.mark.parametrize("policy", ["pruning", "replacement", "merging", "advertisement-pruning"])
 def test_a_random_history_is_long_enough_for_reviews(policy):
     """It has few events; with the usual thousand before a review nothing would be rewritten."""
-    assert draw(Plan(seed=1, policy=policy)).configuration.review_events == 2
+    assert draw(Plan(seed=1, policy=policy)).configuration.policies.reviews.events == 2
     assert (
-        draw(Plan(seed=1, policy=policy, workload="auction")).configuration.review_events == 1_000
+        draw(Plan(seed=1, policy=policy, workload="auction")).configuration.policies.reviews.events
+        == 1_000
     )
-    own = POLICIES[policy] | {"review_events": "7"}
-    written = ",".join(f"{name}={value}" for name, value in own.items())
-    assert draw(Plan(seed=1, policy=written)).configuration.review_events == 7
+    own = f"preset={policy},reviews.events=7"
+    assert draw(Plan(seed=1, policy=own)).configuration.policies.reviews.events == 7
     traces = {outcome_of(Plan(seed=3, policy=each)).trace for each in ("active", policy)}
     assert len(traces) == 2

@@ -13,11 +13,11 @@ from boolcast.model.statistics import Statistics
 from boolcast.optimising.merging.mergers import Merger
 from boolcast.optimising.pruning import trees
 from boolcast.optimising.pruning.pre_pruning import pre_prune
-from boolcast.optimising.statistics.estimates import Rules
+from boolcast.optimising.statistics.estimates import EstimateRules
 from boolcast.optimising.statistics.selectivities import Selectivities
-from boolcast.routing.core import advertising, subscribing, synchronising
+from boolcast.routing.core import forwarding, synchronising
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.core.neighbours import Neighbour
+from boolcast.routing.core.persistence import KeptJournal
 from boolcast.routing.core.state import State
 from boolcast.routing.policies.propagation import TowardsAdvertisements
 from boolcast.routing.policies.unsubscription import Separately
@@ -34,6 +34,7 @@ from boolcast.routing.protocol.stimuli import (
 from boolcast.routing.rewriting.merging import MergingByPruning
 from boolcast.routing.tables.covering_graph import Change, RelationGraph
 from boolcast.routing.tables.entries import Entry
+from boolcast.routing.tables.neighbours import Neighbour
 from boolcast.simulation.runs import outcome_of
 from boolcast.simulation.scenarios.plans import Plan
 
@@ -73,10 +74,10 @@ def keep_held_up_events_to_themselves(self: LinkEnd, peer: int) -> None:
 
 BEGIN_ANEW = LinkEnd._begin_anew
 
-PRUNING = "rewriting=pruning,review_events=1"
-MERGING = "covering=none,merging=pruning,imperfection=0.5,merger_size=3,review_events=1"
-ADVERTISEMENTS = "covering=none,advertisement_rewriting=pruning,review_events=1"
-SENDING = "covering=active,sending=pruned,degradation=0.5"
+PRUNING = "rewriting=pruning,reviews.events=1"
+MERGING = "covering=none,merging=pruning,merging.imperfection=0.5,merging.size=3,reviews.events=1"
+ADVERTISEMENTS = "covering=none,advertisement_rewriting=pruning,reviews.events=1"
+SENDING = "covering=active,sending=pruned,sending.degradation=0.5"
 
 
 def merge_into_the_first(self, constituents, selectivities, new_id):
@@ -93,19 +94,21 @@ def merge_into_the_first(self, constituents, selectivities, new_id):
 def prune_what_clients_asked_for(self: State, entry: Entry) -> None:
     """R1 broken."""
     TAKE_UP(self, entry)
-    filter = pre_prune(entry.form.filter, Selectivities(Statistics(events=0)))
+    filter = pre_prune(entry.analysed.filter, Selectivities(Statistics(events=0)))
     self.engine.add(entry.id, filter)
 
 
 TAKE_UP = State.index
 
 
-def tell_the_whole_form(self: State, neighbour: Neighbour, subscription: str) -> AnalysedFilter:
-    """R3 broken: covering goes by the form to be sent, and another is sent."""
-    return self.wanted_form(neighbour, subscription)
+def tell_the_whole_filter(self: State, neighbour: Neighbour, subscription: str) -> AnalysedFilter:
+    """R3 broken: covering goes by the filter to be sent, and another is sent."""
+    return self.wanted_filter(neighbour, subscription)
 
 
-def prune_an_alternative(is_and: bool, parts: Sequence[trees.Tree], rules: Rules) -> trees.Tree:
+def prune_an_alternative(
+    is_and: bool, parts: Sequence[trees.Tree], rules: EstimateRules
+) -> trees.Tree:
     """P1-B4 broken: a child of an OR is lost."""
     return JOINED(is_and, parts if is_and else parts[:-1] or parts, rules)
 
@@ -185,7 +188,7 @@ def complain_of_all(self: Broker, stimulus: Stimulus, *, now: float) -> list[Eff
         (LinkEnd, "_begin_anew", keep_held_up_events_to_themselves, {"faults": "amnesia:12"}),
         (LinkEnd, "_arm", lambda self: None, {"faults": "loss"}),
         (synchronising, "tell_all", lambda state, neighbour: None, {"faults": "amnesia"}),
-        (advertising, "await_answers", lambda state, entry, operation: None, {}),
+        (forwarding, "await_answers", lambda state, entry, operation: None, {}),
         (Broker, "handle", ignore_unsubscriptions, {"faults": "none"}),
         (Broker, "handle", ignore_unsubscriptions_and_say_otherwise, {"faults": "none"}),
         (Broker, "handle", never_confirm, {}),
@@ -193,10 +196,10 @@ def complain_of_all(self: Broker, stimulus: Stimulus, *, now: float) -> list[Eff
         (Broker, "handle", refuse_nothing, {}),
         (Broker, "handle", replay_old_events, {}),
         (Broker, "handle", complain_of_all, {}),
-        (subscribing, "keep_subscription", lambda state, entry: None, {"faults": "crash:8"}),
+        (KeptJournal, "keep_subscription", lambda self, entry: None, {"faults": "crash:8"}),
         (MergingByPruning, "_merged", merge_into_the_first, {"policy": MERGING}),
         (State, "index", prune_what_clients_asked_for, {"policy": "pruning"}),
-        (State, "form_of", tell_the_whole_form, {"policy": SENDING}),
+        (State, "told_filter", tell_the_whole_filter, {"policy": SENDING}),
         (trees, "_joined", prune_an_alternative, {"policy": PRUNING}),
         (
             TowardsAdvertisements,

@@ -8,7 +8,7 @@ from boolcast.errors import UsageError
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration, configure
 from boolcast.routing.protocol.stimuli import (
     ClientAdvertises,
     ClientLeaves,
@@ -23,7 +23,7 @@ from boolcast.simulation.network.observation import Observer
 from boolcast.simulation.network.simulator import Simulation
 from boolcast.simulation.network.wires import WireSettings
 from boolcast.simulation.scenarios import topologies
-from boolcast.simulation.scenarios.faults import Clog, Crash, Cut, Fault, Pause, Slow, plan
+from boolcast.simulation.scenarios.faults import BrokenLink, Clog, Crash, Fault, Pause, Slow, plan
 
 B0, B1, B2 = (BrokerId(f"B{number}") for number in range(3))
 C, P = ClientId("c"), ClientId("p")
@@ -84,17 +84,17 @@ def test_events_queue_up_before_a_slow_broker():
 @pytest.mark.parametrize("direct", [True, False])
 def test_a_cut_holds_up_and_loses_nothing(direct):
     line = Line(direct=direct, costs=FREE)
-    cut = Cut(at=2.0, seconds=3.0, links=((B0, B1),))
-    ((name, time),) = line.play(cut, at={3.0: "e"})
+    broken = BrokenLink(at=2.0, seconds=3.0, links=((B0, B1),))
+    ((name, time),) = line.play(broken, at={3.0: "e"})
     assert name == "e"
     assert 5.0 < time < 5.2
 
 
-def test_cuts_that_overlap_last_until_the_last_is_over():
+def test_broken_links_that_overlap_last_until_the_last_is_over():
     line = Line(costs=FREE)
     cuts = [
-        Cut(at=2.0, seconds=3.0, links=((B0, B1), (B1, B2))),
-        Cut(at=4.0, seconds=3.0, links=((B1, B0),)),
+        BrokenLink(at=2.0, seconds=3.0, links=((B0, B1), (B1, B2))),
+        BrokenLink(at=4.0, seconds=3.0, links=((B1, B0),)),
     ]
     ((_, time),) = line.play(*cuts, at={3.0: "e"})
     assert 7.0 < time < 7.2
@@ -134,9 +134,9 @@ def test_a_crash_with_the_disk_loses_nothing(broker, noticed):
 def test_an_event_inside_a_broker_that_loses_its_disk_is_lost_and_counted():
     """It has left the publisher's broker, and the next link has not taken it yet."""
     line = Line(costs=FREE)
-    cut = Cut(at=2.0, seconds=4.0, links=((B1, B2),))
+    broken = BrokenLink(at=2.0, seconds=4.0, links=((B1, B2),))
     crash = Crash(at=3.0, seconds=1.0, broker=B1, with_disk=False)
-    assert line.play(cut, crash, at={2.5: "e", 8.0: "f"}) == [("f", 8.02)]
+    assert line.play(broken, crash, at={2.5: "e", 8.0: "f"}) == [("f", 8.02)]
     assert line.checker.verdict().lost == 1
 
 
@@ -209,9 +209,31 @@ def test_rest_is_told_only_when_it_is_true():
         ({"covering": "active"}, 2),
         ({"covering": "lazy"}, 2),
         ({"covering": "active", "unsubscription": "packing"}, 2),
-        ({"covering": "active", "unsubscription": "incremental", "threshold": 1.0}, 2),
-        ({"covering": "active", "unsubscription": "incremental", "threshold": 0.0, "slack": 0}, 0),
-        ({"covering": "active", "unsubscription": "incremental-packing", "threshold": 0.0}, 1),
+        (
+            {
+                "covering": "active",
+                "unsubscription": "incremental",
+                "unsubscription.threshold": 1.0,
+            },
+            2,
+        ),
+        (
+            {
+                "covering": "active",
+                "unsubscription": "incremental",
+                "unsubscription.threshold": 0.0,
+                "unsubscription.slack": 0,
+            },
+            0,
+        ),
+        (
+            {
+                "covering": "active",
+                "unsubscription": "incremental-packing",
+                "unsubscription.threshold": 0.0,
+            },
+            1,
+        ),
     ],
 )
 @pytest.mark.parametrize("latency_ms", [0.1, 3.0, 40.0])
@@ -223,7 +245,7 @@ def test_deregistration_with_events_in_flight(policy, installed, latency_ms):
     checker, metrics = Checker(), Metrics(topologies.line(3))
     simulation = Simulation(
         topologies.line(3),
-        Configuration(**policy),
+        configure(policy),
         wires=WireSettings(latency_ms=latency_ms),
         observers=[checker, metrics],
         is_direct=True,

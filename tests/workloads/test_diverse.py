@@ -113,15 +113,19 @@ def test_a_tenth_of_the_shapes_has_no_equality():
 
 
 def test_the_operator_families_are_mixed(texts):
-    forms = Counter(template.form for shape in WORKLOAD.shapes for template in shape.templates)
-    total = forms.total()
-    assert forms["="] == pytest.approx(0.3 * total, rel=0.2)
-    ranges = forms["<"] + forms["<="] + forms[">"] + forms[">="] + forms["between"]
+    notations = Counter(
+        template.notation for shape in WORKLOAD.shapes for template in shape.templates
+    )
+    total = notations.total()
+    assert notations["="] == pytest.approx(0.3 * total, rel=0.2)
+    ranges = (
+        notations["<"] + notations["<="] + notations[">"] + notations[">="] + notations["between"]
+    )
     assert ranges == pytest.approx(0.43 * total, rel=0.2)
-    assert 0.1 * total < forms["in"] < 0.2 * total
-    assert 0.02 * total < forms["starts_with"] + forms["like"] < 0.1 * total
-    assert 0.03 * total < forms["null"] + forms["not null"] < 0.1 * total
-    assert 0.01 * total < forms["!="] < 0.05 * total
+    assert 0.1 * total < notations["in"] < 0.2 * total
+    assert 0.02 * total < notations["starts_with"] + notations["like"] < 0.1 * total
+    assert 0.03 * total < notations["null"] + notations["not null"] < 0.1 * total
+    assert 0.01 * total < notations["!="] < 0.05 * total
 
 
 def test_constants_vary_within_a_shape():
@@ -186,13 +190,13 @@ def test_the_share_of_a_template_of_fixed_share_is_true(family):
         assert_share(Template(option, family))
 
 
-@pytest.mark.parametrize("form", ["<", "<=", ">", ">=", "between", "in"])
-def test_the_share_of_a_template_that_was_fitted_is_true(form):
+@pytest.mark.parametrize("notation", ["<", "<=", ">", ">=", "between", "in"])
+def test_the_share_of_a_template_that_was_fitted_is_true(notation):
     templates = [
         template
         for shape in WORKLOAD.shapes
         for template in shape.templates
-        if template.form == form
+        if template.notation == notation
     ]
     for template in [each for each in templates if each.share > 0.05][:12]:
         assert_share(template)

@@ -1,22 +1,28 @@
-"""What can be proven of filters: covering, overlap, equivalence, simpler forms.
+"""What can be proven about filters: covering, overlap, equivalence, redundancy.
 
-A predicate is a set of values (`value_sets`, over `cuts`, the one order of all values). A
-filter, or the statement that it does not accept, is a formula over such sets (`formulas`),
-and every proof is a search for an event that makes a formula true (`satisfaction`), in the
-worlds that a schema admits (`domains`). `strings` decides about patterns by automata,
-`members` picks readable values for witnesses. On top of it: `relations` (covers, overlaps,
-…; `conjunctions` is their fast path), `simplification`, `linting`, `normal_forms`, and
-`normalisation` (P5-B1). Everything that may be exponential spends a `budget`, and its
-result says so when that ran out.
+A question becomes a search. `covers(general, specific)` asks for an event that `specific`
+accepts and `general` refuses: if there is none, it covers. Three steps lead to the answer:
+
+1. Each predicate becomes a set of values of one attribute (`value_sets`). All values lie in one
+   order, missing first, so most sets are rows of boundaries (`ordered_sets`). String patterns
+   are decided by automata (`strings`).
+2. Each filter becomes a formula over such sets, and the search narrows the sets until an event
+   is left or none can be (`satisfaction`).
+3. The event found is the witness in the verdict (`relations`). Simplification and linting ask
+   the same question about a filter with and without one of its children (`simplification`).
+
+The search is exponential at worst, so it spends a `budget`. Past it the answer is the safe one:
+not covered, may overlap. It may cost traffic, never a delivery, and the result says
+`exhausted`. The same holds for predicates that the algebra cannot see into, such as `matches`.
+
+`normal_forms` and `normalisation` (P5-B1) rewrite filters without a search, or nearly so.
 """
 
-from boolcast.algebra.budget import DEFAULT_BUDGET
-from boolcast.algebra.linting import Finding, Lint, lint
+from boolcast.algebra.budget import DEFAULT_BUDGET, SIMPLIFY_BUDGET
 from boolcast.algebra.normal_forms import NormalForm, to_cnf, to_dnf
 from boolcast.algebra.normalisation import normalise_conjunction
-from boolcast.algebra.relations import covers, disjoint, equivalent, overlaps, relate
-from boolcast.algebra.simplification import SIMPLIFY_BUDGET, Simplified, simplify
-from boolcast.algebra.verdict import Verdict
+from boolcast.algebra.relations import Verdict, covers, disjoint, equivalent, overlaps, relate
+from boolcast.algebra.simplification import Finding, Lint, Simplified, lint, simplify
 
 __all__ = [
     "DEFAULT_BUDGET",

@@ -5,6 +5,9 @@ from typing import Final
 DEFAULT_BUDGET: Final = 50_000
 """Steps of a few microseconds each: predicates read, sets narrowed, automaton transitions."""
 
+SIMPLIFY_BUDGET: Final = 10 * DEFAULT_BUDGET
+"""Steps for one filter, shared by all the removals that are tried."""
+
 
 class BudgetExhaustedError(Exception):
     """The budget ran out. Never leaves this room: verdicts say `exhausted` instead."""

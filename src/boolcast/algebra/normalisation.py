@@ -1,7 +1,7 @@
 """P5-B1: one writing for conjunctions that say the same of the order of their values.
 
-All that a conjunction says about one attribute is a set, and the set is written anew: as one
-equality or list, or as a lower bound, an upper bound and what is left out between them. String
+All that a conjunction says about one attribute is a set, and the set is written in one way: as
+one equality or list, or as a lower bound, an upper bound and the gaps between them. String
 patterns that are no prefix, and prefixes that are left out, stay as they are written, the
 former without those that the rest implies.
 """
@@ -12,13 +12,18 @@ from itertools import pairwise
 from typing import Final, cast
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.budget import Budget
-from boolcast.algebra.conjunctions import leaves
-from boolcast.algebra.domains import ALL_EVENTS, World, worlds
+from boolcast.algebra.budget import SIMPLIFY_BUDGET, Budget
 from boolcast.algebra.ordered_sets import Boundary, OrderedSet
-from boolcast.algebra.relations import Search
-from boolcast.algebra.simplification import SIMPLIFY_BUDGET
-from boolcast.algebra.value_sets import ONLY_MISSING, Variable, intersect, meaning
+from boolcast.algebra.satisfaction import Search
+from boolcast.algebra.value_sets import (
+    ALL_EVENTS,
+    ONLY_MISSING,
+    Variable,
+    World,
+    intersect,
+    meaning,
+    worlds,
+)
 from boolcast.errors import UsageError
 from boolcast.filters.canonical import (
     canonical_predicate,
@@ -40,6 +45,7 @@ from boolcast.filters.expressions import (
     StringTest,
     as_filter,
     conjunction,
+    leaves,
 )
 from boolcast.filters.printing import to_text
 from boolcast.filters.words import value_text
@@ -87,7 +93,7 @@ def normalise_conjunction(
         needed = _needed(rewritten, schema, steps)
         exhausted = exhausted or needed is None
         kept += rewritten if needed is None else needed
-    kept.sort(key=_place)
+    kept.sort(key=_sort_key)
     return Normalised(conjunction(kept), exhausted)
 
 
@@ -97,7 +103,7 @@ def _world(node: Filter, schema: Schema | None) -> World:
         world
         for world in worlds(schema)
         if all(
-            intersect(world.domain(variable), world.restrict(variable, inside)).cuts
+            intersect(world.domain(variable), world.restrict(variable, inside)).ordered
             for variable, inside, _ in map(meaning, leaves(node) or ())
         )
     ]
@@ -105,7 +111,7 @@ def _world(node: Filter, schema: Schema | None) -> World:
 
 
 def _rewritten(variable: Variable, own: list[Leaf], world: World) -> Iterator[Leaf]:
-    """What the predicates on one attribute say together, written anew."""
+    """The predicates on one attribute, rewritten from the set that they describe together."""
     if variable.is_residual:
         yield from map(canonical_predicate, own)
         return
@@ -115,42 +121,42 @@ def _rewritten(variable: Variable, own: list[Leaf], world: World) -> Iterator[Le
         common = intersect(common, world.restrict(variable, inside))
         if inside.literals:
             yield canonical_predicate(leaf)
-    ranks = {cut[0] for leaf in own for cut in meaning(leaf).inside.cuts}
-    if common.cuts == ONLY_MISSING.cuts:
+    ranks = {boundary[0] for leaf in own for boundary in meaning(leaf).inside.ordered}
+    if common.ordered == ONLY_MISSING.ordered:
         yield IsNull(variable.name)
     elif ranks <= {ordered.OPAQUE, ordered.TIMESTAMP + 1}:
         yield IsNull(variable.name, negated=True)
     else:
-        (rank,) = {cut[0] for leaf in own for cut in meaning(leaf).inside.cuts[:1]} - {
+        (rank,) = {boundary[0] for leaf in own for boundary in meaning(leaf).inside.ordered[:1]} - {
             ordered.OPAQUE
         }
         kind = ((rank,), (rank + 1,))
-        cuts = ordered.intersect(common.cuts, kind)
-        yield from _of_kind(variable.name, cuts, rank, variable in world.whole)
-        if _has_open_gaps(cuts):
+        admitted = ordered.intersect(common.ordered, kind)
+        yield from _of_kind(variable.name, admitted, rank, variable in world.whole)
+        if _has_open_gaps(admitted):
             yield from (canonical_predicate(leaf) for leaf in own if _leaves_out(leaf))
 
 
-def _has_open_gaps(cuts: OrderedSet) -> bool:
+def _has_open_gaps(admitted: OrderedSet) -> bool:
     """True where a gap between strings has no last string, as behind a prefix."""
-    return any(_is_open(high) for high, _ in ordered.intervals(cuts)[1:])
+    return any(_is_open(high) for high, _ in ordered.intervals(admitted)[1:])
 
 
-def _is_open(cut: Boundary) -> bool:
-    return cut[0] == ordered.STRING and not cut[1].endswith("\0")
+def _is_open(boundary: Boundary) -> bool:
+    return boundary[0] == ordered.STRING and not boundary[1].endswith("\0")
 
 
 def _leaves_out(leaf: Leaf) -> bool:
     """True for a predicate that leaves something out in the middle."""
-    return len(meaning(leaf).inside.cuts) > 2
+    return len(meaning(leaf).inside.ordered) > 2
 
 
-def _of_kind(name: str, cuts: OrderedSet, rank: int, is_whole: bool) -> Iterator[Leaf]:
+def _of_kind(name: str, admitted: OrderedSet, rank: int, is_whole: bool) -> Iterator[Leaf]:
     """A set of values of one kind: as values if it has few, else by its bounds and gaps.
 
-    Gaps between strings that have no last one are left to those who wrote them.
+    Gaps between strings without a last string stay as they were written.
     """
-    spans = ordered.intervals(cuts)
+    spans = ordered.intervals(admitted)
     values = [_only_value(span, is_whole) for span in spans]
     if None not in values:
         known = cast("tuple[Value, ...]", tuple(values))
@@ -162,11 +168,11 @@ def _of_kind(name: str, cuts: OrderedSet, rank: int, is_whole: bool) -> Iterator
         yield StringTest(name, "starts_with", begin[1])
         return
     is_bounded = False
-    for cut, operators in ((begin, (">", ">=")), (end, ("<=", "<"))):
+    for boundary, operators in ((begin, (">", ">=")), (end, ("<=", "<"))):
         # Whole numbers end before the infinities, which no filter need say.
-        if len(cut) > 1 and not (is_whole and abs(cut[1]) >= _LARGEST):
+        if len(boundary) > 1 and not (is_whole and abs(boundary[1]) >= _LARGEST):
             is_bounded = True
-            yield _bound(name, cut, *operators)
+            yield _bound(name, boundary, *operators)
     if len(spans) == 1 and not is_bounded:
         yield _any_of_kind(name, rank, is_whole)
     for (_, low), (high, _) in pairwise(spans):
@@ -206,17 +212,17 @@ def _only_value(span: tuple[Boundary, Boundary], is_whole: bool) -> Value | None
     return value if holds_one else None
 
 
-def _value(cut: Boundary) -> Value:
-    """The value just behind a cut."""
-    rank, *value = cut
+def _value(boundary: Boundary) -> Value:
+    """The value just after a boundary."""
+    rank, *value = boundary
     if not value:
         return False if rank == ordered.BOOLEAN else ""
     return Timestamp(value[0]) if rank == ordered.TIMESTAMP else canonical_value(value[0])
 
 
-def _value_before(cut: Boundary, is_whole: bool = False) -> Value:
-    """The value just before a cut, where there is one."""
-    rank, value = cut
+def _value_before(boundary: Boundary, is_whole: bool = False) -> Value:
+    """The value just before a boundary, where there is one."""
+    rank, value = boundary
     if is_whole and abs(value) < 2**53:
         whole: int = math.ceil(value)
         return whole - 1
@@ -228,12 +234,12 @@ def _value_before(cut: Boundary, is_whole: bool = False) -> Value:
     return canonical_value(before)
 
 
-def _bound(name: str, cut: Boundary, of_former: str, of_following: str) -> Leaf:
-    """A bound at a cut, by the value before it or the one behind it, whichever is shorter."""
-    following = _value(cut)
-    if cut[0] == ordered.STRING and not cut[1].endswith("\0"):
+def _bound(name: str, boundary: Boundary, of_former: str, of_following: str) -> Leaf:
+    """A bound at a boundary, by the value before it or the one behind it, whichever is shorter."""
+    following = _value(boundary)
+    if boundary[0] == ordered.STRING and not boundary[1].endswith("\0"):
         return Comparison(name, of_following, following)  # type: ignore[arg-type]
-    former = _value_before(cut)
+    former = _value_before(boundary)
     is_infinite = isinstance(following, float) and math.isinf(following)
     if is_infinite or len(value_text(former)) < len(value_text(following)):
         return Comparison(name, of_former, former)  # type: ignore[arg-type]
@@ -244,7 +250,7 @@ def _needed(own: list[Leaf], schema: Schema | None, budget: Budget) -> list[Leaf
     """The predicates on one attribute that the others and the schema do not imply.
 
     None past the budget. Bounds and gaps are needed as they were written, unless a schema or
-    a pattern makes one of them superfluous.
+    a pattern makes one of them redundant.
     """
     if schema is None and not any(meaning(leaf).inside.literals for leaf in own):
         return own
@@ -259,7 +265,7 @@ def _needed(own: list[Leaf], schema: Schema | None, budget: Budget) -> list[Leaf
     return needed
 
 
-def _place(leaf: Leaf) -> tuple[str, int, str]:
+def _sort_key(leaf: Leaf) -> tuple[str, int, str]:
     """Sorted by attribute, then operator, then value."""
     if isinstance(leaf, Comparison):
         rank = _OPERATOR_ORDER.index(leaf.operator)

@@ -1,16 +1,16 @@
-"""All values that an attribute can have, in one order, and sets of them as lists of cuts.
+"""All values that an attribute can have, in one order, and sets of them as rows of boundaries.
 
 The order runs through *missing*, opaque values, booleans, numbers, strings and timestamps,
-one kind after the other. A cut is a place just before a value; a set is a sorted row of
-cuts at which membership changes, beginning outside. So `price < 25` is two cuts, the begin
-of the numbers and the place before 25; complement adds or removes the very first cut, and
-intersection is one merge.
+one kind after the other. A boundary lies just before a value. A set is a sorted row of
+boundaries at which membership changes, beginning outside. So `price < 25` is two boundaries,
+the begin of the numbers and the one before 25; complement adds or removes the very first
+boundary, and intersection is one merge.
 
-A place just *after* a value is written as the place before the next value that an event can
-carry: after 25 comes 25.000000000000004, after 2⁵³ comes 2⁵³+1, after 'ab' comes 'ab' and NUL.
-So equal sets have equal cuts, and a set is empty only if it has none: an interval in which
-no integer or float lies vanishes by itself. Where a schema says integer, cuts move up to the
-next whole number, to the same effect.
+The boundary just *after* a value is the one before the next value that an event can carry:
+after 25 comes 25.000000000000004, after 2⁵³ comes 2⁵³+1, after 'ab' comes 'ab' and NUL. So
+equal sets have equal boundaries, and a set is empty only if it has none: an interval without
+any integer or float vanishes. Where a schema says integer, boundaries move up to the next whole
+number, to the same effect.
 """
 
 import math
@@ -45,7 +45,7 @@ STRINGS: Final[OrderedSet] = ((STRING,), (STRING + 1,))
 
 
 def before(value: Value) -> Boundary:
-    """The place just before a value."""
+    """The boundary just before a value."""
     if isinstance(value, Timestamp):
         if value.microseconds == INTEGER_MIN:
             return (TIMESTAMP,)
@@ -57,7 +57,7 @@ def before(value: Value) -> Boundary:
 
 
 def after(value: Value) -> Boundary:
-    """The place just before the next value that an event can carry."""
+    """The boundary just before the next value that an event can carry."""
     match value:
         case bool():
             return (NUMBER,) if value else (BOOLEAN, True)
@@ -72,7 +72,7 @@ def after(value: Value) -> Boundary:
 
 
 def after_prefix(prefix: str) -> Boundary:
-    """The place behind all strings that begin with the prefix."""
+    """The boundary after all strings that begin with the prefix."""
     stem = prefix.rstrip("\U0010ffff")
     if not stem:
         return (STRING + 1,)
@@ -93,13 +93,15 @@ def next_number(value: int | float) -> int | float:
     return above
 
 
-def complement(cuts: OrderedSet) -> OrderedSet:
+def complement(boundaries: OrderedSet) -> OrderedSet:
     """All values that are not in the set."""
-    return cuts[1:] if cuts and cuts[0] == (MISSING,) else (*EVERYTHING, *cuts)
+    return (
+        boundaries[1:] if boundaries and boundaries[0] == (MISSING,) else (*EVERYTHING, *boundaries)
+    )
 
 
 def intersect(left: OrderedSet, right: OrderedSet) -> OrderedSet:
-    """The values in both sets, in time linear in their cuts."""
+    """The values in both sets, in time linear in their boundaries."""
     if left == EVERYTHING or left is right:
         return right
     if right == EVERYTHING:
@@ -107,23 +109,23 @@ def intersect(left: OrderedSet, right: OrderedSet) -> OrderedSet:
     result: list[Boundary] = []
     i = j = 0
     end_left, end_right = len(left), len(right)
-    # An odd number of cuts passed means inside.
+    # An odd number of boundaries passed means inside.
     while i < end_left and j < end_right:
-        cut_left, cut_right = left[i], right[j]
-        if cut_left < cut_right:
+        at_left, at_right = left[i], right[j]
+        if at_left < at_right:
             i += 1
             if j & 1:
-                result.append(cut_left)
-        elif cut_right < cut_left:
+                result.append(at_left)
+        elif at_right < at_left:
             j += 1
             if i & 1:
-                result.append(cut_right)
+                result.append(at_right)
         else:
             was_inside = i & j & 1
             i += 1
             j += 1
             if was_inside != i & j & 1:
-                result.append(cut_left)
+                result.append(at_left)
     if i == end_left and i & 1:
         result.extend(right[j:])
     elif j == end_right and j & 1:
@@ -136,13 +138,13 @@ def unite(left: OrderedSet, right: OrderedSet) -> OrderedSet:
     return complement(intersect(complement(left), complement(right)))
 
 
-def intervals(cuts: OrderedSet) -> list[tuple[Boundary, Boundary]]:
+def intervals(boundaries: OrderedSet) -> list[tuple[Boundary, Boundary]]:
     """The set as half-open intervals, in order."""
     end = (TIMESTAMP + 1,)
-    if len(cuts) % 2:
+    if len(boundaries) % 2:
         # What begins behind the last timestamp is nothing.
-        cuts = cuts[:-1] if cuts[-1] == end else (*cuts, end)
-    return list(zip(cuts[::2], cuts[1::2], strict=True))
+        boundaries = boundaries[:-1] if boundaries[-1] == end else (*boundaries, end)
+    return list(zip(boundaries[::2], boundaries[1::2], strict=True))
 
 
 def is_point(low: Boundary, high: Boundary) -> bool:
@@ -161,12 +163,16 @@ def is_point(low: Boundary, high: Boundary) -> bool:
     return high == (kind, low[1] + 1)
 
 
-def whole_numbers_only(cuts: OrderedSet) -> OrderedSet:
+def whole_numbers_only(boundaries: OrderedSet) -> OrderedSet:
     """The set without its numbers that are not whole."""
     raised: list[Boundary] = []
-    for cut in cuts:
-        moved = (NUMBER, _ceiling(cut[1])) if cut[0] == NUMBER and len(cut) > 1 else cut
-        # Two cuts that meet enclose nothing: both vanish.
+    for boundary in boundaries:
+        moved = (
+            (NUMBER, _ceiling(boundary[1]))
+            if boundary[0] == NUMBER and len(boundary) > 1
+            else boundary
+        )
+        # Two boundaries that meet enclose nothing: both vanish.
         if raised and raised[-1] == moved:
             raised.pop()
         else:

@@ -1,22 +1,35 @@
-"""The questions one asks of filters: does one cover the other, can both be true, …
+"""Questions about two filters: does one cover the other, can both be true, …
 
 Each is a search for an event that settles it (`algebra.satisfaction`), in every world of the
 schema. R13 holds throughout: `covers` never says yes wrongly and `overlaps` never no.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Final, Literal
+from typing import Literal
 
-from boolcast.algebra import conjunctions
-from boolcast.algebra.budget import DEFAULT_BUDGET, Budget, BudgetExhaustedError
-from boolcast.algebra.domains import ALL_EVENTS, World, worlds
-from boolcast.algebra.formulas import accepted, both, refused
-from boolcast.algebra.satisfaction import State, event_of, solutions
-from boolcast.algebra.verdict import Verdict
-from boolcast.filters.expressions import Filter, FilterLike, as_filter
+import msgspec
+
+from boolcast.algebra.budget import DEFAULT_BUDGET
+from boolcast.algebra.satisfaction import Search
+from boolcast.filters.expressions import FilterLike, as_filter
 from boolcast.model.events import Event
 from boolcast.model.schemas import Schema
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """Yes or no, with the evidence; true or false in a condition.
+
+    `witness` is an event that shows why: one that both filters accept (`overlaps`), one that
+    contradicts (`covers`, `equivalent`, `disjoint`). `exhausted` says that the budget ran out
+    and the answer is the safe one: not covered, may overlap. A `no` of `covers` without
+    witness or exhaustion hangs on a residual predicate, which the algebra cannot see into.
+    """
+
+    holds: bool
+    witness: Event | None = None
+    exhausted: bool = False
+
+    def __bool__(self) -> bool:
+        return self.holds
 
 
 def covers(
@@ -108,81 +121,3 @@ def relate(left: FilterLike, right: FilterLike, *, schema: Schema | None = None)
     if right_covers:
         return "covered"
     return "intersects" if overlaps(left, right, schema=schema) else "disjoint"
-
-
-_STATES_TRIED: Final = 16
-"""How many solutions are looked at for a witness where residuals are in the way."""
-
-
-class Search:
-    """The search for an event that some filters accept and others refuse.
-
-    `may_exist` is False only if it was proven that there is none. `witness` is such an event,
-    withheld where a residual predicate turns out to be in the way.
-    """
-
-    def __init__(
-        self,
-        accepting: Sequence[Filter],
-        refusing: Sequence[Filter],
-        schema: Schema | None,
-        budget: int | Budget,
-    ) -> None:
-        self.accepting = accepting
-        self.refusing = refusing
-        self.budget = budget if isinstance(budget, Budget) else Budget(budget)
-        self.witness: Event | None = None
-        self.may_exist = False
-        self.exhausted = False
-        try:
-            self._run(schema)
-        except BudgetExhaustedError:
-            # Once a solution is found the answer stands, with or without a witness.
-            self.exhausted = not self.may_exist
-            self.may_exist = True
-
-    def _run(self, schema: Schema | None) -> None:
-        size = sum(len(list(filter.predicates())) for filter in (*self.accepting, *self.refusing))
-        for world in worlds(schema):
-            self.budget.spend(size)
-            for state in islice(self._states(world), _STATES_TRIED):
-                self.may_exist = True
-                if self._take_witness(state):
-                    return
-
-    def _states(self, world: World) -> Iterator[State]:
-        if world is ALL_EVENTS and conjunctions.is_simple(self.accepting, self.refusing):
-            return conjunctions.solutions(self.accepting, self.refusing, self.budget)
-        parts = [accepted(filter, world) for filter in self.accepting]
-        parts += [refused(filter, world) for filter in self.refusing]
-        return solutions(both(parts), world, self.budget)
-
-    def _take_witness(self, state: State) -> bool:
-        """Keep the state's event if it is a witness: it always is without residuals."""
-        event = event_of(state, self.budget)
-        if any(variable.is_residual for variable in state) and not self._is_witness(event):
-            return False
-        self.witness = event
-        return True
-
-    def _is_witness(self, event: Event) -> bool:
-        return all(filter.accepts(event) for filter in self.accepting) and not any(
-            filter.accepts(event) for filter in self.refusing
-        )
-
-
-class Prover:
-    """Asks many questions out of one budget; `exhausted` once one was given up."""
-
-    def __init__(self, schema: Schema | None, steps: int) -> None:
-        self.schema = schema
-        self.budget = Budget(steps)
-        self.exhausted = False
-
-    def may_exist(self, accepting: Sequence[Filter], refusing: Sequence[Filter]) -> bool:
-        """False only if there is no such event; a single question has the default budget."""
-        part = self.budget.part(DEFAULT_BUDGET)
-        search = Search(accepting, refusing, self.schema, part)
-        self.budget.settle(part)
-        self.exhausted = self.exhausted or search.exhausted
-        return search.may_exist

@@ -1,4 +1,4 @@
-"""Is there a string between two cuts that fits some patterns and misses others?
+"""Is there a string between two bounds that fits some patterns and misses others?
 
 The question is whether a product of automata accepts anything: one for each bound, one for
 each pattern (see `filters.patterns`), a pattern to miss with its acceptance reversed. Only
@@ -12,12 +12,26 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import combinations
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from boolcast.algebra.budget import Budget
-from boolcast.algebra.ordered_sets import STRING, Boundary
-from boolcast.algebra.value_sets import Literal, Row
 from boolcast.filters.patterns import ANY, LikePattern
+
+if TYPE_CHECKING:
+    from boolcast.algebra.budget import Budget
+
+
+class Row(NamedTuple):
+    """A LIKE pattern as a hashable row: its elements, and before which of them `%` stands."""
+
+    elements: tuple[str | None, ...]
+    stays: int
+
+
+class Literal(NamedTuple):
+    """A pattern that a string must fit, or must not."""
+
+    row: Row
+    holds: bool
 
 
 class Bounds(NamedTuple):
@@ -30,22 +44,13 @@ class Bounds(NamedTuple):
         return self.low <= text and (self.high is None or text < self.high)
 
 
-def bounds_of(begin: Boundary, end: Boundary) -> Bounds | None:
-    """The part of an interval that is strings; None where none of it is."""
-    if begin >= (STRING + 1,) or end <= (STRING,):
-        return None
-    low = begin[1] if begin[0] == STRING and len(begin) > 1 else ""
-    high = end[1] if end[0] == STRING else None
-    return Bounds(low, high)
-
-
 @lru_cache(maxsize=4096)
 def automaton(row: Row) -> LikePattern:
     """The automaton of a pattern."""
     return LikePattern.compile(list(row.elements), row.stays)
 
 
-def find_string(bounds: Bounds, literals: frozenset[Literal], budget: Budget) -> str | None:
+def find_string(bounds: Bounds, literals: frozenset[Literal], budget: "Budget") -> str | None:
     """A string within the bounds that fits all literals, or None if there is none."""
     for guess in _guesses(bounds, literals):
         budget.spend(len(guess) * len(literals) + 1)
@@ -87,7 +92,7 @@ _DEAD: Final = -1
 _DONE: Final = -2
 
 
-def _search(bounds: Bounds, literals: tuple[Literal, ...], budget: Budget) -> str | None:
+def _search(bounds: Bounds, literals: tuple[Literal, ...], budget: "Budget") -> str | None:
     """A shortest string in the product of all automata, or None."""
     patterns = tuple((automaton(row), holds) for row, holds in literals)
     alphabet = _alphabet(bounds, literals)

@@ -1,16 +1,23 @@
-"""What a predicate says about one attribute: a set of values.
+"""Sets of values: what a predicate says of an attribute, what a schema admits, a member of one.
 
-OrderedSet (see `algebra.ordered_sets`) hold all that order, equality and prefixes can say. Other
-string patterns ride along as literals: a value is in the set if the cuts admit it and, where it is
-a string, every literal holds. Whether such a set is empty is for `algebra.strings` to find.
+An ordered set (`algebra.ordered_sets`) holds all that order, equality and prefixes can say.
+Other string patterns ride along as literals: a value is in the set if the ordered set admits
+it and, where it is a string, every literal holds. Whether such a set is empty is for
+`algebra.strings` to find.
+
+A proof looks into the *worlds* of a schema: what each attribute may be, as sets. Members are
+chosen so that a person can read them, because they become witnesses.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from boolcast.algebra import ordered_sets as ordered
+from boolcast.algebra.budget import Budget
 from boolcast.algebra.ordered_sets import OrderedSet
+from boolcast.algebra.strings import Bounds, Literal, Row, find_string
 from boolcast.filters.canonical import canonical_predicate
 from boolcast.filters.canonical import complement as complement_of
 from boolcast.filters.expressions import (
@@ -28,27 +35,14 @@ from boolcast.filters.expressions import (
 )
 from boolcast.filters.patterns import ANY, LikePattern
 from boolcast.filters.printing import to_text
-from boolcast.model.values import Value, kind_of
-
-
-class Row(NamedTuple):
-    """A LIKE pattern as a hashable row: its elements, and before which of them `%` stands."""
-
-    elements: tuple[str | None, ...]
-    stays: int
-
-
-class Literal(NamedTuple):
-    """A pattern that a string must fit, or must not."""
-
-    row: Row
-    holds: bool
+from boolcast.model.schemas import Attribute, Schema
+from boolcast.model.values import NOT_A_NUMBER, EventValue, Kind, Timestamp, Value, kind_of
 
 
 class ValueSet(NamedTuple):
-    """The values that `cuts` admit and, of the strings among them, those that fit all literals."""
+    """The values that `ordered` admits; of the strings among them, those that fit all literals."""
 
-    cuts: OrderedSet
+    ordered: OrderedSet
     literals: frozenset[Literal] = frozenset()
 
 
@@ -81,15 +75,15 @@ class Meaning(NamedTuple):
 
 def intersect(left: ValueSet, right: ValueSet) -> ValueSet:
     """The values in both sets."""
-    cuts = ordered.intersect(left.cuts, right.cuts)
+    admitted = ordered.intersect(left.ordered, right.ordered)
     if not left.literals and not right.literals:
-        return ValueSet(cuts)
+        return ValueSet(admitted)
     literals = left.literals | right.literals
     if any(Literal(row, not holds) in literals for row, holds in literals):
-        return ValueSet(ordered.intersect(cuts, ordered.complement(ordered.STRINGS)))
-    if not ordered.intersect(cuts, ordered.STRINGS):
-        return ValueSet(cuts)
-    return ValueSet(cuts, literals)
+        return ValueSet(ordered.intersect(admitted, ordered.complement(ordered.STRINGS)))
+    if not ordered.intersect(admitted, ordered.STRINGS):
+        return ValueSet(admitted)
+    return ValueSet(admitted, literals)
 
 
 @lru_cache(maxsize=65_536)
@@ -99,13 +93,13 @@ def meaning(predicate: Leaf) -> Meaning:
         case Matches() | AttributeComparison():
             return _residual_meaning(predicate)
         case Comparison(attribute, operator, value):
-            return _of_cuts(attribute, comparison_cuts(operator, value))
+            return _of_ordered(attribute, comparison_set(operator, value))
         case Between(attribute, low, high, negated):
-            return _of_cuts(attribute, between_cuts(low, high, negated=negated))
+            return _of_ordered(attribute, between_set(low, high, negated=negated))
         case In(attribute, values, negated):
-            return _of_cuts(attribute, list_cuts(values, negated=negated))
+            return _of_ordered(attribute, list_set(values, negated=negated))
         case IsNull(attribute, negated):
-            return _of_cuts(attribute, ordered.PRESENT if negated else ONLY_MISSING.cuts)
+            return _of_ordered(attribute, ordered.PRESENT if negated else ONLY_MISSING.ordered)
         case Like(attribute, pattern, escape, negated):
             compiled = LikePattern.parse(pattern, escape)
             return _pattern_meaning(attribute, Row(compiled.elements, compiled.stays), negated)
@@ -117,23 +111,23 @@ def meaning(predicate: Leaf) -> Meaning:
             assert_never(predicate)
 
 
-def _of_cuts(attribute: str, inside: OrderedSet) -> Meaning:
+def _of_ordered(attribute: str, inside: OrderedSet) -> Meaning:
     return Meaning(Variable(attribute), ValueSet(inside), ValueSet(ordered.complement(inside)))
 
 
-def _kind_cuts(value: Value) -> OrderedSet:
+def _kind_set(value: Value) -> OrderedSet:
     rank = ordered.RANKS[kind_of(value)]
     return ((rank,), (rank + 1,))
 
 
 def _within_kind(inside: OrderedSet, value: Value) -> OrderedSet:
     """The values of the same kind that are not in the set; NaN is none of them."""
-    return ordered.intersect(_kind_cuts(value), ordered.complement(inside))
+    return ordered.intersect(_kind_set(value), ordered.complement(inside))
 
 
-def comparison_cuts(operator: Operator, value: Value) -> OrderedSet:
+def comparison_set(operator: Operator, value: Value) -> OrderedSet:
     """The values that a comparison accepts."""
-    begin, end = _kind_cuts(value)
+    begin, end = _kind_set(value)
     spans: OrderedSet
     below, above = ordered.before(value), ordered.after(value)
     match operator:
@@ -154,13 +148,13 @@ def comparison_cuts(operator: Operator, value: Value) -> OrderedSet:
     return _without_empty(spans)
 
 
-def between_cuts(low: Value, high: Value, *, negated: bool) -> OrderedSet:
+def between_set(low: Value, high: Value, *, negated: bool) -> OrderedSet:
     """The values from one to another, both included, or all others of their kind."""
-    inside = ordered.intersect(comparison_cuts(">=", low), comparison_cuts("<=", high))
+    inside = ordered.intersect(comparison_set(">=", low), comparison_set("<=", high))
     return _within_kind(inside, low) if negated else inside
 
 
-def list_cuts(values: Sequence[Value], *, negated: bool) -> OrderedSet:
+def list_set(values: Sequence[Value], *, negated: bool) -> OrderedSet:
     """The values in a list, or all others of their kind."""
     spans: list[ordered.Boundary] = []
     for value in sorted(set(values)):
@@ -170,21 +164,21 @@ def list_cuts(values: Sequence[Value], *, negated: bool) -> OrderedSet:
 
 
 def _without_empty(spans: Sequence[ordered.Boundary]) -> OrderedSet:
-    """The row without pairs of equal cuts: empty intervals, and intervals that touch."""
+    """The row without pairs of equal boundaries: empty intervals, and intervals that touch."""
     kept: list[ordered.Boundary] = []
-    for cut in spans:
-        if kept and kept[-1] == cut:
+    for boundary in spans:
+        if kept and kept[-1] == boundary:
             kept.pop()
         else:
-            kept.append(cut)
+            kept.append(boundary)
     return tuple(kept)
 
 
 def _pattern_meaning(attribute: str, row: Row, negated: bool) -> Meaning:
-    exact = _exact_cuts(row)
+    exact = _exact_set(row)
     if exact is not None:
         inside = ordered.intersect(ordered.STRINGS, ordered.complement(exact)) if negated else exact
-        return _of_cuts(attribute, inside)
+        return _of_ordered(attribute, inside)
     fits = Literal(row, holds=not negated)
     misses = Literal(row, holds=negated)
     return Meaning(
@@ -194,14 +188,14 @@ def _pattern_meaning(attribute: str, row: Row, negated: bool) -> Meaning:
     )
 
 
-def _exact_cuts(row: Row) -> OrderedSet | None:
-    """The cuts of a pattern that is a plain string or a prefix, else None."""
+def _exact_set(row: Row) -> OrderedSet | None:
+    """The set of a pattern that is a plain string or a prefix, else None."""
     elements, stays = row
     if ANY in elements:
         return None
     text = "".join(element for element in elements if element is not ANY)
     if stays == 0:
-        return comparison_cuts("=", text)
+        return comparison_set("=", text)
     if stays == 1 << len(elements):
         return (ordered.before(text), ordered.after_prefix(text))
     return None
@@ -216,3 +210,209 @@ def _residual_meaning(predicate: Residual) -> Meaning:
     if is_true:
         return Meaning(variable, _TRUE, _UNTRUE)
     return Meaning(variable, _FALSE, _UNFALSE)
+
+
+class World(NamedTuple):
+    """The events that a proof considers: a set for each attribute, one for all others.
+
+    Without a schema there is a single world of all events; with event types, one a type.
+    """
+
+    sets: dict[Variable, ValueSet]
+    others: ValueSet
+    whole: frozenset[Variable]
+
+    def domain(self, variable: Variable) -> ValueSet:
+        """The values that the variable may take before anything is asked of it."""
+        if variable.is_residual:
+            return RESIDUAL_DOMAIN
+        return self.sets.get(variable, self.others)
+
+    def restrict(self, variable: Variable, values: ValueSet) -> ValueSet:
+        """The set as this world sees it: whole numbers only where the schema says integer."""
+        if variable not in self.whole:
+            return values
+        return ValueSet(ordered.whole_numbers_only(values.ordered), values.literals)
+
+
+ALL_EVENTS = World({}, EVERY_VALUE, frozenset())
+
+
+def worlds(schema: Schema | None) -> Iterator[World]:
+    """Every world of the schema, in its order."""
+    if schema is None:
+        yield ALL_EVENTS
+    elif schema.types:
+        for name in schema.types:
+            world = _world(schema.attributes_of(name))
+            world.sets[Variable("type")] = meaning(Comparison("type", "=", name)).inside
+            yield world
+    else:
+        yield _world(schema.attributes)
+
+
+def _world(attributes: dict[str, Attribute]) -> World:
+    whole = frozenset(Variable(name) for name, known in attributes.items() if known.integer)
+    sets = {Variable(name): _domain(name, known) for name, known in attributes.items()}
+    return World(sets, ONLY_MISSING, whole)
+
+
+def _domain(name: str, known: Attribute) -> ValueSet:
+    kind = Kind(known.kind)
+    rank = ordered.RANKS[kind]
+    domain = ValueSet(((rank,), (rank + 1,)))
+    unbounded = known.minimum is None and known.maximum is None and known.values is None
+    if known.minimum is not None:
+        domain = intersect(domain, meaning(Comparison(name, ">=", known.minimum)).inside)
+    if known.maximum is not None:
+        domain = intersect(domain, meaning(Comparison(name, "<=", known.maximum)).inside)
+    if known.values is not None:
+        domain = intersect(domain, meaning(In(name, known.values)).inside)
+    admitted = ordered.whole_numbers_only(domain.ordered) if known.integer else domain.ordered
+    if kind is Kind.NUMBER and unbounded and not known.integer:
+        admitted = ordered.unite(admitted, ((ordered.OPAQUE,), (ordered.BOOLEAN,)))
+    if not known.required:
+        admitted = ordered.unite(admitted, ONLY_MISSING.ordered)
+    return ValueSet(admitted)
+
+
+def is_empty(values: ValueSet, budget: Budget) -> bool:
+    """True if no value is in the set."""
+    if not values.literals or _has_other_than_strings(values.ordered):
+        return not values.ordered
+    return _string_member(values, budget) is None
+
+
+def _has_other_than_strings(admitted: OrderedSet) -> bool:
+    return bool(admitted) and (
+        admitted[0] < (ordered.STRING,)
+        or len(admitted) % 2 == 1
+        or admitted[-1] > (ordered.STRING + 1,)
+    )
+
+
+def choose(values: ValueSet, budget: Budget) -> EventValue | None:
+    """A value of a set that is not empty; None stands for missing.
+
+    Kinds that a boundary mentions come first, because they are what the filters speak of; then
+    missing, which a reader need not look at; then whatever there is.
+    """
+    mentioned = {boundary[0] for boundary in values.ordered if len(boundary) > 1}
+    if values.literals:
+        mentioned.add(ordered.STRING)
+    for rank in sorted(mentioned):
+        chosen = _member_of_kind(values, rank, budget)
+        if chosen is not None:
+            return chosen
+    if values.ordered[0] == (ordered.MISSING,):
+        return None
+    for rank in (
+        ordered.NUMBER,
+        ordered.STRING,
+        ordered.BOOLEAN,
+        ordered.TIMESTAMP,
+        ordered.OPAQUE,
+    ):
+        chosen = _member_of_kind(values, rank, budget)
+        if chosen is not None:
+            return chosen
+    raise AssertionError("the set is empty")
+
+
+def _member_of_kind(values: ValueSet, rank: int, budget: Budget) -> EventValue | None:
+    within = ordered.intersect(values.ordered, ((rank,), (rank + 1,)))
+    if not within:
+        return None
+    if rank == ordered.STRING:
+        return _string_member(ValueSet(within, values.literals), budget)
+    begin, end = _preferred(ordered.intervals(within))
+    if rank == ordered.NUMBER:
+        return _number_between(begin, end)
+    if rank == ordered.BOOLEAN:
+        return len(begin) > 1
+    if rank == ordered.TIMESTAMP:
+        return _timestamp_between(begin, end)
+    return NOT_A_NUMBER
+
+
+def _preferred(
+    spans: list[tuple[ordered.Boundary, ordered.Boundary]],
+) -> tuple[ordered.Boundary, ordered.Boundary]:
+    """The first span that begins at a value: its begin is a value that somebody wrote.
+
+    The least whole number begins a span too, but nobody wrote it.
+    """
+    return next((span for span in spans if span[0][1:] and span[0] != _LEAST_WHOLE), spans[0])
+
+
+_LARGE: Final = 2**53
+_LEAST_WHOLE: Final = (ordered.NUMBER, -math.nextafter(math.inf, 0))
+
+
+def _number_between(begin: ordered.Boundary, end: ordered.Boundary) -> Value:
+    """A number in an interval: a whole one where there is one, near the bounds."""
+    low = begin[1] if len(begin) > 1 and begin != _LEAST_WHOLE else -math.inf
+    high = end[1] if end[0] == ordered.NUMBER else math.inf
+    if low == -math.inf:
+        return 0 if high == math.inf else _number_below(high)
+    if abs(low) > _LARGE:
+        return low
+    whole = math.ceil(low)
+    if whole < high:
+        return whole
+    middle = (low + high) / 2
+    return middle if low <= middle < high else low
+
+
+def _number_below(high: float) -> Value:
+    if abs(high) > _LARGE:
+        return -ordered.next_number(-high) if high < 0 else 0
+    return math.ceil(high) - 1
+
+
+def _timestamp_between(begin: ordered.Boundary, end: ordered.Boundary) -> Timestamp:
+    """A timestamp in an interval, on a whole second where there is one."""
+    second = 1_000_000
+    if len(begin) > 1:
+        low = begin[1]
+        rounded = -(-low // second) * second
+        return Timestamp(rounded if (ordered.TIMESTAMP, rounded) < end else low)
+    high = end[1] if end[0] == ordered.TIMESTAMP else 0
+    rounded = (high - 1) // second * second
+    return Timestamp(max(rounded, -(2**63)))
+
+
+def _string_member(values: ValueSet, budget: Budget) -> str | None:
+    """A string of the set, or None if there is none."""
+    spans = [
+        bounds
+        for begin, end in ordered.intervals(values.ordered)
+        if (bounds := _bounds_of(begin, end)) is not None
+    ]
+    if not values.literals:
+        return _readable_string(spans) if spans else None
+    for bounds in spans:
+        budget.spend(1)
+        found = find_string(bounds, values.literals, budget)
+        if found is not None:
+            return found
+    return None
+
+
+def _readable_string(spans: list[Bounds]) -> str:
+    """A string of one of the spans: one that somebody wrote, a short word, or near a bound."""
+    written = [bounds.low for bounds in spans if bounds.low and not bounds.low.endswith("\0")]
+    near = [bounds.low.rstrip("\0") + tail for bounds in spans for tail in ("a", " ")]
+    for candidate in (*written, "a", "A", *near):
+        if any(bounds.admits(candidate) for bounds in spans):
+            return candidate
+    return spans[0].low
+
+
+def _bounds_of(begin: ordered.Boundary, end: ordered.Boundary) -> Bounds | None:
+    """The part of an interval that is strings; None where none of it is."""
+    if begin >= (ordered.STRING + 1,) or end <= (ordered.STRING,):
+        return None
+    low = begin[1] if begin[0] == ordered.STRING and len(begin) > 1 else ""
+    high = end[1] if end[0] == ordered.STRING else None
+    return Bounds(low, high)

@@ -1,11 +1,11 @@
-"""`boolcast backtest`: what subscriptions would have matched in history."""
+"""`boolcast backtest`: match subscriptions against history."""
 
 from typing import Annotated
 
 import typer
 
 from boolcast.cli.input.options import AsJson, SchemaPath, read_schema
-from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.endings import ExitCode
 from boolcast.cli.output.extras import check_matplotlib, needing_spark
 
 
@@ -17,7 +17,7 @@ def backtest(  # noqa: PLR0913, PLR0917 - an option each
             "-s",
             metavar="PATH",
             show_default=False,
-            help="Parquet or JSON lines: a subscription each.",
+            help="Subscriptions, as Parquet or JSON lines.",
         ),
     ],
     events: Annotated[
@@ -27,41 +27,42 @@ def backtest(  # noqa: PLR0913, PLR0917 - an option each
             "-e",
             metavar="PATH",
             show_default=False,
-            help="Parquet or JSON lines: an event each.",
+            help="Events, as Parquet or JSON lines.",
         ),
     ],
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Write the whole result there."),
+        typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the whole result."),
     ] = None,
     plot: Annotated[
-        str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture, such as a PNG.")
+        str | None, typer.Option("--plot", metavar="FILE", help="Picture to draw, such as a PNG.")
     ] = None,
-    top: Annotated[int, typer.Option(metavar="N", min=1, help="How long the lists are.")] = 10,
+    top: Annotated[int, typer.Option(metavar="N", min=1, help="Rows in each list.")] = 10,
     schema: SchemaPath = None,
     master: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="A Spark cluster; else Spark runs here, on all cores."),
+        typer.Option(
+            metavar="URL", help="Spark cluster; without it Spark runs here, on all cores."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what subscriptions would have matched in the past.
+    """Show what subscriptions would have matched in the past.
 
-    Runs on Spark, which comes with pip install 'boolcast[spark]', so history may be larger than
-    memory. A path is a file or a folder of files. Parquet has a column for each attribute of
-    the events; subscriptions have the columns subscription and filter. JSON lines are as for
-    `boolcast match`.
+    Runs on Spark (pip install 'boolcast[spark]'), so history may be larger than memory. A path
+    is a file or a folder of files. Parquet events have a column per attribute; subscriptions
+    have the columns subscription and filter. JSON lines are as for `boolcast match`.
 
-    The tables show the subscriptions that match most, those that match never or always, and
-    the most expensive ones: those that the largest share of events has to be checked against,
-    by an estimate, whether they match or not. With --output all of it is written as Parquet:
+    The tables list the subscriptions with most matches, those that never or always match, and
+    the most expensive ones, which the largest share of events must be checked against (an
+    estimate). --output writes everything as Parquet:
 
     \b
       FOLDER/subscriptions   subscription, filter, matches, share, reach
-      FOLDER/statistics      how the values of the events are spread
+      FOLDER/statistics      distributions of the events' values
       FOLDER/index           the index, ready to match with
 
-    Subscriptions and events that cannot be read are counted and left out. --plot needs
+    Malformed subscriptions and events are counted and left out. --plot needs
     pip install 'boolcast[report]'.
 
     \b
@@ -72,7 +73,7 @@ def backtest(  # noqa: PLR0913, PLR0917 - an option each
 
     \b
     Exit codes:
-      0  all was read
+      0  everything was read
       1  subscriptions or events were left out
       2  a file cannot be read, Spark is missing, or the usage is wrong
     """  # noqa: D301 - \b keeps the lines of a paragraph apart

@@ -1,4 +1,4 @@
-"""Running a back-test, and showing it as tables, JSON or a picture."""
+"""Runs a back-test, and shows it as tables, JSON or a picture."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from rich.table import Table
 
+from boolcast.cli.input.spark import spark_session
 from boolcast.cli.output.progress import steps
 from boolcast.cli.output.tables import QuietConsole, plain_table
 from boolcast.cli.output.writing import counted, write, write_error, write_json
@@ -20,16 +21,15 @@ from boolcast.pipeline.events.history import read_events
 from boolcast.pipeline.index.subscription_files import PROBLEM, read_subscriptions
 from boolcast.pipeline.spark.error_causes import SPARK_ERRORS, first_line
 from boolcast.pipeline.spark.files import is_parquet
-from boolcast.pipeline.spark.sessions import session
 from boolcast.pipeline.statistics.backtest import STEPS, Backtest, backtest
 
 _SHOWN_REJECTS: Final = 5
 _DECADES: Final = 9
-"""Shares below 10⁻⁹ are in one bar with those above."""
+"""The last bar holds all shares below 10⁻⁹, too."""
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user chose."""
+    """The options of the command."""
 
     subscriptions: str
     events: str
@@ -41,7 +41,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tested(msgspec.Struct, frozen=True):
-    """A subscription: how many events it accepts, their share, and the share that reaches it."""
+    """A subscription: the events that match it, their share, and the share checked against it."""
 
     subscription: str
     filter: str
@@ -51,7 +51,7 @@ class Tested(msgspec.Struct, frozen=True):
 
 
 class Rejected(msgspec.Struct, frozen=True):
-    """A subscription that was left out; `position` is the place in the filter's text."""
+    """A subscription that was left out; `position` is an offset into the filter's text."""
 
     subscription: str | None
     filter: str | None
@@ -59,8 +59,8 @@ class Rejected(msgspec.Struct, frozen=True):
     position: int | None
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome: totals, and the beginnings of the lists."""
+class BacktestReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Totals, and the first rows of each list."""
 
     events: int
     malformed_events: int
@@ -77,17 +77,17 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_complete(self) -> bool:
-        """False if something was left out."""
+        """False if subscriptions or events were left out."""
         return not self.malformed_events and not self.rejected_subscriptions
 
 
 def show(choice: Choice, *, as_json: bool) -> bool:
     """Run and write; False if subscriptions or events were left out."""
-    # A path that is wrong shows before Spark is started.
+    # A wrong path shows before Spark starts.
     for path in (choice.subscriptions, choice.events):
         is_parquet(path)
-    with _place(choice.output) as place, steps(2 + STEPS + (choice.plot is not None)) as begin:
-        report, bars = _run(choice, place, begin)
+    with _folder(choice.output) as folder, steps(2 + STEPS + (choice.plot is not None)) as begin:
+        report, bars = _run(choice, folder, begin)
         if choice.plot is not None:
             begin("drawing")
             _draw(report, bars, choice.plot)
@@ -103,7 +103,7 @@ def show(choice: Choice, *, as_json: bool) -> bool:
 
 
 @contextmanager
-def _place(output: str | None) -> Iterator[str]:
+def _folder(output: str | None) -> Iterator[str]:
     if output is not None:
         yield output
         return
@@ -111,27 +111,29 @@ def _place(output: str | None) -> Iterator[str]:
         yield folder
 
 
-def _run(choice: Choice, place: str, begin: Callable[[str], None]) -> tuple[Report, dict[int, int]]:
+def _run(
+    choice: Choice, folder: str, begin: Callable[[str], None]
+) -> tuple[BacktestReport, dict[int, int]]:
     begin("starting Spark")
-    spark = session(choice.master, name="boolcast backtest")
-    events, json = read_events(spark, choice.events)
-    subscriptions = read_subscriptions(spark, choice.subscriptions)
-    try:
-        tested = backtest(
-            subscriptions,
-            events,
-            place,
-            json=json,
-            schema=choice.schema if json is not None else None,
-            problem=PROBLEM,
-            begin=begin,
-        )
-        return _report(tested, choice.top), _bars(tested.result)
-    except SPARK_ERRORS as error:
-        raise InputError(f"Spark has ended the back-test: {first_line(error)}") from error
+    with spark_session(choice.master, "boolcast backtest") as spark:
+        events, json = read_events(spark, choice.events)
+        subscriptions = read_subscriptions(spark, choice.subscriptions)
+        try:
+            tested = backtest(
+                subscriptions,
+                events,
+                folder,
+                json=json,
+                schema=choice.schema if json is not None else None,
+                problem=PROBLEM,
+                begin=begin,
+            )
+            return _report(tested, choice.top), _bars(tested.result)
+        except SPARK_ERRORS as error:
+            raise InputError(f"Spark ended the back-test: {first_line(error)}") from error
 
 
-def _report(tested: Backtest, top: int) -> Report:
+def _report(tested: Backtest, top: int) -> BacktestReport:
     result = tested.result.persist()
     is_never = F.col("matches") == 0
     is_always = (F.col("matches") == tested.events) & F.lit(tested.events > 0)
@@ -140,7 +142,7 @@ def _report(tested: Backtest, top: int) -> Report:
         F.count_if(is_never).alias("never"),
         F.count_if(is_always).alias("always"),
     ).collect()
-    return Report(
+    return BacktestReport(
         events=tested.events,
         malformed_events=tested.malformed_events,
         subscriptions=tested.subscriptions,
@@ -164,14 +166,14 @@ def _first(frame: DataFrame, order: Column, count: int) -> tuple[Tested, ...]:
 
 
 def _bars(result: DataFrame) -> dict[int, int]:
-    """How many subscriptions have a share of about 10⁻ᵏ, by k; -1 stands for those without."""
+    """The subscriptions with a share of about 10⁻ᵏ, by k; -1 counts those without matches."""
     decade = F.least(F.floor(-F.log10("share")), F.lit(_DECADES)).cast("int")
     of_each = F.when(F.col("matches") > 0, decade).otherwise(-1).alias("decade")
     rows = result.groupBy(of_each).agg(F.count("*").alias("subscriptions")).collect()
     return {row["decade"]: row["subscriptions"] for row in rows}
 
 
-def _write_tables(report: Report) -> None:
+def _write_tables(report: BacktestReport) -> None:
     console = QuietConsole(highlight=False)
     write(
         f"{counted(report.subscriptions, 'subscription')}, {counted(report.events, 'event')}, "
@@ -190,7 +192,7 @@ def _write_tables(report: Report) -> None:
 
 def _table(title: str, rows: Sequence[Tested]) -> Table:
     table = plain_table(title, ["subscription"], ["matches", "share", "checked"])
-    table.add_column("filter", overflow="ellipsis", no_wrap=True)
+    table.add_column("filter", overflow="fold")
     for row in rows:
         share = "–" if row.share is None else _percent(row.share)
         table.add_row(row.subscription, f"{row.matches:,}", share, _percent(row.reach), row.filter)
@@ -201,7 +203,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _write_rejects(report: Report) -> None:
+def _write_rejects(report: BacktestReport) -> None:
     if report.malformed_events:
         write_error(f"left out: {counted(report.malformed_events, 'malformed event')}")
     if report.rejected_subscriptions:
@@ -210,7 +212,7 @@ def _write_rejects(report: Report) -> None:
         write_error(f"  {reject.subscription}: {reject.error}: {reject.filter}")
 
 
-def _draw(report: Report, bars: dict[int, int], path: str) -> None:
+def _draw(report: BacktestReport, bars: dict[int, int], path: str) -> None:
     """Draw how many subscriptions match how often, and the most expensive ones."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and a second
 
@@ -224,12 +226,10 @@ def _draw(report: Report, bars: dict[int, int], path: str) -> None:
     left.set_ylabel("subscriptions")
     left.set_title(f"{report.subscriptions:,} subscriptions, {report.events:,} events")
     rows = report.expensive[::-1]
-    places = range(len(rows))
-    right.barh([place + 0.2 for place in places], [row.reach for row in rows], 0.4, label="checked")
-    right.barh(
-        [place - 0.2 for place in places], [row.share or 0 for row in rows], 0.4, label="match"
-    )
-    right.set_yticks(places, [row.subscription for row in rows])
+    heights = range(len(rows))
+    right.barh([at + 0.2 for at in heights], [row.reach for row in rows], 0.4, label="checked")
+    right.barh([at - 0.2 for at in heights], [row.share or 0 for row in rows], 0.4, label="match")
+    right.set_yticks(heights, [row.subscription for row in rows])
     right.set_xlabel("share of events")
     right.set_title("most expensive")
     right.legend()

@@ -1,4 +1,4 @@
-"""`boolcast check`: is a filter right, and could it be better."""
+"""`boolcast check`: find errors in filters, and ways to simplify them."""
 
 import re
 from collections.abc import Iterator
@@ -9,13 +9,14 @@ import msgspec
 import typer
 from msgspec.structs import replace
 
-from boolcast.algebra import DEFAULT_BUDGET, Finding, lint, simplify
+from boolcast.algebra.budget import DEFAULT_BUDGET
+from boolcast.algebra.simplification import Finding, lint, simplify
 from boolcast.cli.input.options import AsJson, SchemaPath, Strict, read_schema
 from boolcast.cli.input.sources import STANDARD_INPUT, Line, Source, refuse_two_readers
 from boolcast.cli.input.subscriptions import Subscriptions
-from boolcast.cli.output.exit_codes import ExitCode
-from boolcast.cli.output.faults import ErrorReport, text_at, text_of
-from boolcast.cli.output.writing import counted, write, write_error, write_json
+from boolcast.cli.output.endings import ExitCode
+from boolcast.cli.output.error_messages import ErrorReport, text_at, text_of
+from boolcast.cli.output.writing import counted, styled, write, write_error, write_json
 from boolcast.errors import FilterError, InputError, UsageError
 from boolcast.filters.canonical import canonical
 from boolcast.filters.expressions import Filter
@@ -23,19 +24,18 @@ from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Schema
 
-# A single word is no filter (but for `true` and `false`); with a dot or slash it looks like a path.
+# A single word with a dot or slash is no filter, but looks like a path.
 _PATH: Final = re.compile(r"[^\s=<>!'\"(),]*[./\\][^\s=<>!'\"(),]*")
 
-# Less than the algebra's own, because a file has many filters: enough for some 40 predicates in a
-# tree of any shape and 100 in one AND or OR. Past that a filter takes about a second, and is told.
+# Enough for some 40 predicates in any tree and 100 in one AND or OR; past that a filter would
+# take more than about a second, and a file has many.
 _BUDGET: Final = 4 * DEFAULT_BUDGET
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """What there is to say of one filter; null for what is not known.
+    """The result for one filter; null if unknown.
 
-    `exhausted` says that the budget of the algebra ran out: there may be more findings, and
-    a simpler filter.
+    `exhausted` means that the budget ran out: there may be more findings and a simpler filter.
     """
 
     file: str | None = None
@@ -51,11 +51,13 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 def check(
     target: Annotated[
         str | None,
-        typer.Argument(metavar="FILTER|FILE", show_default=False, help="A filter, a file, or -."),
+        typer.Argument(
+            metavar="FILTER|FILE", show_default=False, help="Filter, file, or - for standard input."
+        ),
     ] = None,
     file: Annotated[
         str | None,
-        typer.Option("--file", "-f", metavar="FILE", help="A file, whatever its name looks like."),
+        typer.Option("--file", "-f", metavar="FILE", help="File to read, whatever its name."),
     ] = None,
     schema: SchemaPath = None,
     strict: Strict = False,
@@ -64,35 +66,31 @@ def check(
         typer.Option(
             "--quiet",
             "-q",
-            help="Of a file, show only the lines with findings, or not checked to the end.",
+            help="Show only lines with findings, and those not fully checked.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check filters: errors, findings, simpler forms.
+    """Find errors and redundant conditions in filters.
 
-    An argument that names an existing file is read as a file, and `-` as standard input;
-    anything else is a filter. (One that begins with a minus sign goes behind `--`.)
+    An argument that names an existing file is read as a file; anything else is a filter.
+    Put a filter that begins with a minus sign after `--`.
 
     \b
-    A file, which may be gzipped, has on each line a filter, or a subscription as JSON:
+    Each line of a file (gzip works) is a filter, or a subscription as JSON:
       {"subscription": "alert-1", "filter": "price < 25"}
 
-    For each filter there is its canonical text (which is the same for predicates that are
-    written differently and mean the same), an equivalent filter without superfluous parts,
-    and the findings.
-
-    Errors go to standard error with a caret under the place; the rest to standard output. A
-    bad line does not stop the others. With --json there is one JSON object for each filter,
-    errors included: file, line, subscription, canonical, simplified, findings, exhausted,
-    error.
+    The output shows the canonical text of each filter, an equivalent simpler filter, and the
+    findings. Errors go to standard error, with a caret under the mistake. A bad line does not
+    stop the others. With --json, each filter is one object with the members file, line,
+    subscription, canonical, simplified, findings, exhausted and error.
 
     \b
     Findings:
-      contradiction   no event is accepted
-      tautology       every event is accepted
-      redundant       a part that can be left out
-      always-missing  an attribute that, by the schema, no such event has
+      contradiction   accepts no event
+      tautology       accepts every event
+      redundant       makes no difference
+      always-missing  uses an attribute that such events never have, by the schema
 
     \b
     Examples:
@@ -102,8 +100,8 @@ def check(
 
     \b
     Exit codes:
-      0  all filters are right, without findings
-      1  all filters are right, some have findings
+      0  no errors, no findings
+      1  findings, but no errors
       2  a filter cannot be read, or the usage is wrong
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
     if (target is None) == (file is None):
@@ -135,19 +133,19 @@ def _check_text(text: str, schema: Schema | None, as_json: bool) -> ExitCode:
         if as_json:
             write_json(Checked(error=ErrorReport.of(error)))
         else:
-            write_error(f"error: {text_of(error)}")
+            write_error(f"{styled('error:', 'red', error=True)} {text_of(error)}")
             if _PATH.fullmatch(text):
-                write_error(f"hint: if a file was meant, there is none of the name {text}")
+                write_error(f"hint: there is no file {text}")
         return ExitCode.BAD_INPUT
     if as_json:
         write_json(checked)
     else:
         write(f"canonical   {checked.canonical}")
-        write(f"simplified  {checked.simplified}")
+        write(f"simplified  {_simplified(checked)}")
         for line in _remarks(checked):
             write(line)
         if not checked.findings:
-            write("no findings")
+            write(styled("no findings", "green"))
     return ExitCode.RESERVATIONS if checked.findings else ExitCode.FINE
 
 
@@ -172,7 +170,7 @@ def _check_file(
                 Checked(file=file, line=line, error=ErrorReport.of(error, file=file, line=line))
             )
         else:
-            write_error(text_at(file, line, error))
+            write_error(styled(text_at(file, line, error), "red", error=True))
         if strict:
             raise typer.Exit(ExitCode.BAD_INPUT)
 
@@ -186,7 +184,7 @@ def _check_file(
             elif checked.findings or checked.exhausted or not quiet:
                 write(f"{source.name}:{number}: {checked.canonical}")
                 if checked.simplified != checked.canonical:
-                    write(f"  simplified  {checked.simplified}")
+                    write(f"  simplified  {_simplified(checked)}")
                 for line in _remarks(checked):
                     write(f"  {line}")
     if not as_json:
@@ -200,9 +198,14 @@ def _check_file(
 
 def _remarks(checked: Checked) -> Iterator[str]:
     for finding in checked.findings:
-        yield f"{finding.code}: {finding.message}"
+        yield f"{styled(f'{finding.code}:', 'yellow')} {finding.message}"
     if checked.exhausted:
-        yield "the budget ran out: there may be more to find, and a simpler filter"
+        yield "the budget ran out: there may be more findings and a simpler filter"
+
+
+def _simplified(checked: Checked) -> str:
+    text = checked.simplified or ""
+    return text if text == checked.canonical else styled(text, "cyan")
 
 
 def _checked(filter: Filter, schema: Schema | None) -> Checked:

@@ -8,7 +8,7 @@ import typer
 
 from boolcast.cli.input.options import AsJson, SchemaPath, read_schema
 from boolcast.cli.input.sources import STANDARD_INPUT, Source, refuse_two_readers
-from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.endings import ExitCode
 from boolcast.cli.output.writing import write, write_json
 from boolcast.errors import EventError, FileError
 from boolcast.filters import evaluation
@@ -19,7 +19,7 @@ from boolcast.model.schemas import Schema
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome, the predicates that decided it, and the whole tree."""
+    """The outcome, the deciding predicates, and the whole tree."""
 
     accepted: bool
     filter: str
@@ -28,24 +28,24 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def explain(
-    filter: Annotated[str, typer.Argument(metavar="FILTER", show_default=False, help="A filter.")],
+    filter: Annotated[str, typer.Argument(metavar="FILTER", show_default=False, help="Filter.")],
     event: Annotated[
         str,
         typer.Argument(
             metavar="EVENT",
             show_default=False,
-            help="An event as JSON, or @FILE, or - for standard input.",
+            help="Event as JSON, @FILE, or - for standard input.",
         ),
     ],
     schema: SchemaPath = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell why a filter accepts or refuses an event.
+    """Show why a filter accepts or refuses an event.
 
-    The predicates that decided are pointed out, with the values that they met. Each predicate
-    is marked ✓ true, ✗ false, or ? unknown: the event lacks the attribute, or has a value of
-    another kind. With --json there is one JSON object: accepted, filter, deciding (the texts
-    of the predicates that decided), explanation (the tree).
+    The output marks the predicates that decide and shows the values they see. A predicate is
+    ✓ true, ✗ false, or ? unknown: the event lacks the attribute, or its value has another
+    type. With --json, the answer is one object with the members accepted, filter, deciding
+    and explanation (the tree).
 
     \b
     Examples:

@@ -1,12 +1,12 @@
-"""`boolcast index`: make an index, change it, look at its versions, clear away old ones."""
+"""`boolcast index`: build and change an index, list its versions, delete old ones."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from boolcast.cli.input.options import AsJson
-from boolcast.cli.output.exit_codes import ExitCode
-from boolcast.errors import UsageError
+from boolcast.cli.output.endings import ExitCode
+from boolcast.cli.output.extras import needing_spark
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -15,24 +15,24 @@ index = typer.Typer(
     name="index", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
 )
 
-Place = Annotated[str, typer.Argument(metavar="INDEX", help="A folder, or s3://bucket/prefix.")]
+Location = Annotated[str, typer.Argument(metavar="INDEX", help="Folder, or s3://bucket/prefix.")]
 Order = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Of several rows of a subscription, the one with its greatest value counts.",
+        help="Column whose largest value wins, if a subscription has several rows.",
     ),
 ]
 Master = Annotated[
-    str | None, typer.Option(metavar="URL", help="Where Spark runs.", show_default="here")
+    str | None, typer.Option(metavar="URL", help="Spark cluster.", show_default="here")
 ]
 
 
 @index.callback()
 def indexes() -> None:
-    """Make and change an index of subscriptions, on Spark.
+    """Build and change an index of subscriptions, on Spark.
 
-    An index has versions, each whole and never changed; streams and jobs take up the newest.
+    Each change publishes a new immutable version. Streams and jobs use the newest.
 
     \b
     Examples:
@@ -51,22 +51,24 @@ def indexes() -> None:
 
 @index.command()
 def build(
-    place: Place,
-    subscriptions: Annotated[str, typer.Argument(metavar="FILE", help="Subscriptions.")],
+    location: Location,
+    subscriptions: Annotated[
+        str, typer.Argument(metavar="FILE", help="Subscriptions: a file or folder.")
+    ],
     order: Order = None,
     master: Master = None,
     as_json: AsJson = False,
 ) -> None:
-    """Publish a version that holds exactly the given subscriptions.
+    """Publish a version with exactly the given subscriptions.
 
-    FILE is a file or a folder of files: Parquet with the columns `subscription` and `filter`, or
-    JSON lines as for `boolcast match`, which may be gzipped:
+    FILE is Parquet with the columns `subscription` and `filter`, or JSON lines as for
+    `boolcast match` (gzip works):
 
     \b
       {"subscription": "alert-1", "filter": "item.price < 25"}
 
-    Rows that cannot be taken are reported on standard error with their reasons. Of rows of the
-    same subscription with different filters none is taken, unless --order is given.
+    Rejected rows are reported on standard error, with the reason. If rows give a subscription
+    different filters, all of them are rejected, unless --order decides.
 
     \b
     Examples:
@@ -74,22 +76,22 @@ def build(
       boolcast index build s3://bucket/alerts alerts.parquet --order updated_at --json
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
     run = _commands()
-    rejected = run.build(place, subscriptions, order=order, master=master, as_json=as_json)
+    rejected = run.build(location, subscriptions, order=order, master=master, as_json=as_json)
     raise typer.Exit(ExitCode.RESERVATIONS if rejected else ExitCode.FINE)
 
 
 @index.command()
 def apply(
-    place: Place,
-    changes: Annotated[str, typer.Argument(metavar="FILE", help="Changes.")],
+    location: Location,
+    changes: Annotated[str, typer.Argument(metavar="FILE", help="Changes: a file or folder.")],
     order: Order = None,
     master: Master = None,
     as_json: AsJson = False,
 ) -> None:
     """Publish a version with changes to the newest one.
 
-    Only what changed is built. FILE is as in `boolcast index build`, with a column `operation`
-    more, `upsert` or `delete`; without it a filter that is null deletes:
+    Builds only what changed. FILE is as for `boolcast index build`, and may have a column
+    `operation` with `upsert` or `delete`. Without it, a null filter deletes:
 
     \b
       {"subscription": "alert-1", "filter": "item.price < 20"}
@@ -100,51 +102,48 @@ def apply(
       boolcast index apply index/ changes.jsonl
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
     run = _commands()
-    rejected = run.apply(place, changes, order=order, master=master, as_json=as_json)
+    rejected = run.apply(location, changes, order=order, master=master, as_json=as_json)
     raise typer.Exit(ExitCode.RESERVATIONS if rejected else ExitCode.FINE)
 
 
 @index.command(name="list")
-def list_versions(place: Place, as_json: AsJson = False) -> None:
-    """List the versions of an index, and their sizes.
+def list_versions(location: Location, as_json: AsJson = False) -> None:
+    """List the versions of an index with their sizes.
 
     \b
     Examples:
       boolcast index list index/
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
-    _commands().list_versions(place, as_json=as_json)
+    _commands().list_versions(location, as_json=as_json)
 
 
 @index.command()
 def collect(
-    place: Place,
-    keep: Annotated[int, typer.Option(metavar="N", min=1, help="How many versions to keep.")] = 3,
+    location: Location,
+    keep: Annotated[int, typer.Option(metavar="N", min=1, help="Versions to keep.")] = 3,
     streams: Annotated[
         list[str] | None,
         typer.Option(
             "--stream",
             metavar="OUTPUT",
-            help="Keep also what the stream with this output may need; may be repeated.",
+            help="Output of a stream whose versions to keep; may be repeated.",
         ),
     ] = None,
 ) -> None:
-    """Delete all versions but the newest, and what only they needed.
+    """Delete all but the newest versions.
 
-    A batch of a stream that did not come to its end is repeated with the version that it began
-    with: name the outputs of all streams over the index.
+    A stream repeats an unfinished batch with the version it began with: name the outputs of
+    all streams that use the index.
 
     \b
     Examples:
       boolcast index collect index/ --keep 3 --stream matches/
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
-    _commands().collect_versions(place, keep, streams or [])
+    _commands().collect_versions(location, keep, streams or [])
 
 
 def _commands() -> "ModuleType":
-    try:
+    with needing_spark():
         from boolcast.cli import index_run  # noqa: PLC0415 - Spark takes seconds to import
-    except ModuleNotFoundError as error:
-        if error.name != "pyspark":
-            raise
-        raise UsageError("an index needs Spark: pip install 'boolcast[spark]'") from None
-    return index_run
+
+        return index_run

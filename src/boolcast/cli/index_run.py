@@ -1,4 +1,4 @@
-"""What `boolcast index` does; apart from the commands because it imports Spark."""
+"""The work of `boolcast index`; apart from the command because Spark takes seconds to import."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,11 +20,11 @@ from boolcast.pipeline.spark.files import is_parquet
 from boolcast.pipeline.spark.stores import open_store
 
 _SHOWN: Final = 20
-"""How many rejected rows are shown; the others are counted."""
+"""Rejected rows to show; the others are counted."""
 
 
 class VersionReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A version of an index; null is what a damaged one does not tell."""
+    """A version of an index; the figures of a damaged one are null."""
 
     version: int
     subscriptions: int | None = None
@@ -44,26 +44,26 @@ class VersionReport(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def build(place: str, file: str, *, order: str | None, master: str | None, as_json: bool) -> int:
-    """Build a version; gives how many rows were rejected."""
+def build(location: str, file: str, *, order: str | None, master: str | None, as_json: bool) -> int:
+    """Build a version; returns the number of rejected rows."""
     with _session(file, master) as spark:
         rows = read_subscriptions(spark, file, order=order)
-        return _report(build_index(rows, place, order=order, problem=PROBLEM), as_json)
+        return _report(build_index(rows, location, order=order, problem=PROBLEM), as_json)
 
 
-def apply(place: str, file: str, *, order: str | None, master: str | None, as_json: bool) -> int:
-    """Change the newest version; gives how many rows were rejected."""
+def apply(location: str, file: str, *, order: str | None, master: str | None, as_json: bool) -> int:
+    """Change the newest version; returns the number of rejected rows."""
     with _session(file, master) as spark:
         rows = read_changes(spark, file, order=order)
-        return _report(apply_changes(rows, place, order=order, problem=PROBLEM), as_json)
+        return _report(apply_changes(rows, location, order=order, problem=PROBLEM), as_json)
 
 
-def list_versions(place: str, *, as_json: bool) -> None:
+def list_versions(location: str, *, as_json: bool) -> None:
     """List the versions, oldest first."""
-    store = open_store(place)
+    store = open_store(location)
     present = versions(store)
     if not present:
-        raise StoreError(f"there is no index in {store}: build one there first")
+        raise StoreError(f"there is no index in {store}: build one first")
     show: Callable[[Any], None] = write_json if as_json else lambda report: write(str(report))
     for number in present:
         try:
@@ -82,14 +82,14 @@ def list_versions(place: str, *, as_json: bool) -> None:
         )
 
 
-def collect_versions(place: str, keep: int, streams: Sequence[str]) -> None:
-    """Delete old versions, but those that the streams may need."""
-    collect_beside(place, keep, streams=streams)
+def collect_versions(location: str, keep: int, streams: Sequence[str]) -> None:
+    """Delete old versions, except those that streams may need."""
+    collect_beside(location, keep, streams=streams)
 
 
 @contextmanager
 def _session(file: str, master: str | None) -> Iterator[SparkSession]:
-    # A path that is wrong shows before Spark is started.
+    # A wrong path shows before Spark starts.
     is_parquet(file)
     with spark_session(master, "boolcast index") as spark:
         try:

@@ -1,4 +1,4 @@
-"""`boolcast simulate`: a network of brokers in virtual time."""
+"""`boolcast simulate`: run a network of brokers in virtual time."""
 
 import re
 from typing import Annotated, cast, get_args
@@ -6,7 +6,7 @@ from typing import Annotated, cast, get_args
 import typer
 
 from boolcast.cli.input.options import AsJson
-from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.endings import ExitCode
 from boolcast.cli.output.extras import check_matplotlib
 from boolcast.errors import UsageError
 from boolcast.routing.protocol.configuration import EngineName
@@ -19,13 +19,13 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
             "--topology",
             "-t",
             metavar="NAME",
-            help="line:5, star:8, tree:3x2, random:12, random, paper, tiered, or a .json file.",
+            help="Network: a name from above, or a .json file.",
         ),
     ] = "random",
     workload: Annotated[
         str,
         typer.Option(
-            "--workload", "-w", metavar="NAME", help="random, groups, auction, diverse or pairs."
+            "--workload", "-w", metavar="NAME", help="Subscriptions and events: a name from above."
         ),
     ] = "random",
     policy: Annotated[
@@ -34,10 +34,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
             "--policy",
             "-p",
             metavar="NAME",
-            help="flood, none, active, lazy, packing, incremental, incremental-packing, pruning, "
-            "replacement, pre-pruning, merging, perfect-merging, imperfect-merging, "
-            "advertisement-pruning, random, or written out: "
-            "covering=lazy,unsubscription=packing.",
+            help="Routing policy: a name from above, or its settings.",
         ),
     ] = "random",
     engine: Annotated[
@@ -46,7 +43,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
             "--engine",
             "-e",
             metavar="NAME",
-            help="The brokers' match engine: access, scan, counting or mbd (decision diagrams).",
+            help="Match engine: access, scan, counting or mbd.",
         ),
     ] = "access",
     faults: Annotated[
@@ -55,50 +52,62 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
             "--faults",
             "-f",
             metavar="LIST",
-            help="none, random, a .json file, or some of cut:3, partition, slow, clog, crash, "
-            "amnesia (a crash without the disk), pause, loss:0.1, repetition, lateness.",
+            help="Faults: names from above, or a .json file.",
         ),
     ] = "random",
-    seed: Annotated[int, typer.Option(metavar="N", help="Draws all that is random.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of everything random.")] = 1,
     seeds: Annotated[
         str | None,
-        typer.Option(metavar="A..B", help="Run all these seeds, and show the first that fails."),
+        typer.Option(metavar="A..B", help="Seeds to run, up to the first that fails."),
     ] = None,
     subscriptions: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many; not for the random workload.")
+        int, typer.Option(metavar="N", min=1, help="Subscriptions; not for the random workload.")
     ] = 400,
     publications: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many, one every --interval-ms.")
+        int, typer.Option(metavar="N", min=1, help="Publications, one every --interval-ms.")
     ] = 2_000,
     unsubscriptions: Annotated[
-        int, typer.Option(metavar="N", min=0, help="How many, in the midst of it.")
+        int, typer.Option(metavar="N", min=0, help="Unsubscriptions, halfway through.")
     ] = 4,
     interval_ms: Annotated[
-        float, typer.Option(metavar="MS", min=0.001, help="Between two publications.")
+        float, typer.Option(metavar="MS", min=0.001, help="Time between two publications.")
     ] = 10.0,
-    latency_ms: Annotated[float, typer.Option(metavar="MS", min=0.0, help="Of a link.")] = 10.0,
+    latency_ms: Annotated[
+        float, typer.Option(metavar="MS", min=0.0, help="Latency of a link.")
+    ] = 10.0,
     bytes_per_second: Annotated[
-        float, typer.Option(metavar="N", min=0.0, help="Of a link; 0 is without limit.")
+        float, typer.Option(metavar="N", min=0.0, help="Bandwidth of a link; 0 is unlimited.")
     ] = 0.0,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Write the metrics as Parquet."),
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Folder for the metrics, as Parquet."
+        ),
     ] = None,
     plot: Annotated[
-        str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture, such as a PNG.")
+        str | None, typer.Option("--plot", metavar="FILE", help="Picture to draw, such as a PNG.")
     ] = None,
     cores: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="For --seeds; all if not given.")
+        int | None, typer.Option(metavar="N", min=1, help="Cores for --seeds; all by default.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run brokers in virtual time and check all deliveries.
 
-    A checker that knows only what clients did and what filters mean says whether every event
-    reached every settled subscription once and in order. The seed draws whatever is random:
-    the same seed and options give the same run, down to the hash of its trace.
+    An independent checker decides whether every event reached every settled subscription once
+    and in order. The same seed and options give the same run, down to the hash of its trace.
 
-    With --output the metrics over virtual time are written:
+    \b
+    Topologies:  line:5 star:8 tree:3x2 random:12 random paper tiered
+    Workloads:   random groups auction diverse pairs
+    Policies:    flood none active lazy packing incremental incremental-packing pruning
+                 replacement pre-pruning merging perfect-merging imperfect-merging
+                 advertisement-pruning random, or covering=lazy,unsubscription=packing
+    Engines:     access scan counting mbd (decision diagrams)
+    Faults:      none random, or a list of cut:3 partition slow clog crash pause loss:0.1
+                 repetition lateness amnesia (a crash that loses the disk)
+
+    --output writes metrics over virtual time:
 
     \b
       FOLDER/brokers.parquet   time, broker, queue, longest_queue, subscriptions,
@@ -119,8 +128,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
 
     \b
     Exit codes:
-      0  everything was delivered as it should
-      1  something was not
+      0  all expected deliveries arrived, and no others
+      1  a delivery was missing or wrong
       2  the usage is wrong, or a file cannot be read
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
     if plot is not None:

@@ -1,4 +1,4 @@
-"""Running simulations, and showing them as tables, JSON, Parquet or a picture."""
+"""Runs simulations, and shows them as tables, JSON, Parquet or a picture."""
 
 import os
 import shlex
@@ -9,11 +9,12 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import typer
 from msgspec.structs import replace
 
+from boolcast.cli.output.endings import ExitCode, ended_by_sigterm
 from boolcast.cli.output.progress import shares
 from boolcast.cli.output.tables import QuietConsole, number, plain_table
-from boolcast.cli.output.termination import ended_by_sigterm
 from boolcast.cli.output.writing import counted, write, write_error, write_json
 from boolcast.errors import FileError
 from boolcast.simulation.judging.metrics import Metrics, Overlaps, Summary
@@ -21,13 +22,13 @@ from boolcast.simulation.runs import Outcome, Run, outcomes
 from boolcast.simulation.scenarios.plans import Links, Plan, draw
 
 _SLICES = 200
-"""How often the progress is shown, and the metrics are taken."""
+"""How often a run shows its progress and samples its metrics."""
 
 _SHOWN = 5
-"""How many violations are shown."""
+"""Violations to show."""
 
 
-class Report(msgspec.Struct, frozen=True):
+class SimulationReport(msgspec.Struct, frozen=True):
     """A run and its totals."""
 
     outcome: Outcome
@@ -35,13 +36,13 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def show(plan: Plan, *, output: str | None, plot: str | None, as_json: bool) -> bool:
-    """Run a plan and write; False if something was not as it should."""
+    """Run a plan and write its report; False if a delivery was wrong."""
     with shares("simulating") as progress:
         progress(0.0, "setting up")
         run = Run(plan, looks=_SLICES)
         outcome = run.outcome(slices=_SLICES, tell=progress)
     assert run.metrics is not None
-    report = Report(outcome, run.metrics.summary())
+    report = SimulationReport(outcome, run.metrics.summary())
     if output is not None:
         _write_parquet(run.metrics, Path(output))
     if plot is not None:
@@ -58,23 +59,43 @@ def show(plan: Plan, *, output: str | None, plot: str | None, as_json: bool) -> 
 
 
 def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> bool:
-    """Run a plan with many seeds, up to the first that fails; False if one does."""
-    # What is wrong with the plan shows before cores start.
+    """Run a plan with many seeds, up to the first that fails; False if one does.
+
+    Ctrl-C ends it with the tally of the seeds done so far.
+    """
+    # A wrong plan shows before processes start.
     left_out = draw(replace(plan, seed=seeds[0])).left_out
     plans = [replace(plan, seed=seed) for seed in seeds]
     done: list[Outcome] = []
     found = outcomes(plans, cores=min(cores or os.cpu_count() or 1, len(plans)))
-    with ended_by_sigterm(), shares("seeds") as progress, closing(found):
-        for outcome in found:
-            done.append(outcome)
-            progress(len(done) / len(plans), f"seed {outcome.seed}")
-            if not outcome.is_right:
-                break
+    try:
+        with ended_by_sigterm(), shares("seeds") as progress, closing(found):
+            for outcome in found:
+                done.append(outcome)
+                progress(len(done) / len(plans), f"seed {outcome.seed}")
+                if not outcome.is_right:
+                    break
+    except KeyboardInterrupt:
+        _write_tally(done, left_out, as_json=as_json)
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    _write_tally(done, left_out, as_json=as_json)
     last = done[-1]
     if as_json:
-        failing = None if last.is_right else last
-        write_json({"seeds": len(done), "failing": failing, "left_out": left_out})
         return last.is_right
+    if last.is_right:
+        write("✓ all expected deliveries arrived")
+        return True
+    write(f"seed {last.seed} fails ({last.brokers} brokers, {last.policy})")
+    _write_verdict(last)
+    write(f"again: {_command(replace(plan, seed=last.seed))}")
+    return False
+
+
+def _write_tally(done: list[Outcome], left_out: Links, *, as_json: bool) -> None:
+    if as_json:
+        failing = next((each for each in done if not each.is_right), None)
+        write_json({"seeds": len(done), "failing": failing, "left_out": left_out})
+        return
     _write_left_out(left_out)
     verdicts = [each.verdict for each in done if each.verdict is not None]
     settled = sum(each.settled for each in verdicts)
@@ -84,17 +105,10 @@ def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> 
         f"{counted(sum(each.faults for each in done), 'fault')}: {settled:,} deliveries were due, "
         f"{lost:,} events were lost inside brokers without their disk"
     )
-    if last.is_right:
-        write("✓ all were delivered as they should")
-        return True
-    write(f"seed {last.seed} fails ({last.brokers} brokers, {last.policy})")
-    _write_verdict(last)
-    write(f"again: {_command(replace(plan, seed=last.seed))}")
-    return False
 
 
 def _command(plan: Plan) -> str:
-    """The command that plays a plan again."""
+    """The command that repeats a run."""
     usual = Plan(seed=0)
     words = ["boolcast", "simulate", "--seed", str(plan.seed)]
     for name in ("topology", "workload", "policy", "faults", "latency_ms", "bytes_per_second"):
@@ -106,14 +120,14 @@ def _command(plan: Plan) -> str:
     return shlex.join(words)
 
 
-def _write_table(report: Report) -> None:
+def _write_table(report: SimulationReport) -> None:
     outcome, summary = report.outcome, report.summary
     write(
         f"seed {outcome.seed}: {counted(outcome.brokers, 'broker')}, {outcome.policy}, "
         f"{counted(outcome.faults, 'fault')}, {summary.seconds:,.1f} s of virtual time"
     )
     _write_left_out(outcome.left_out)
-    table = plain_table("", ["what"], ["figure"])
+    table = plain_table("", ["metric"], ["value"])
     delays, overlaps = summary.deliveries, summary.overlaps
     rows = {
         "deliveries": f"{delays.count:,}",
@@ -126,12 +140,12 @@ def _write_table(report: Report) -> None:
         "largest table": f"{summary.largest_table:,}",
         "triggered subscriptions": f"{summary.triggered:,}",
         "events that crossed a link": f"{summary.forwards:,}",
-        "  of those wanted by nobody there": f"{summary.false_positives:,}",
+        "  of those, wanted by no client": f"{summary.false_positives:,}",
         "predicates pruned or replaced": f"{summary.pruned:,}",
         "entries merged into others": f"{summary.merged:,}",
-        "predicates pruned from advertisements": f"{summary.pruned_from_advertisements:,}",
+        "pruned from advertisements": f"{summary.pruned_from_advertisements:,}",
         "overlaps asked for / found": f"{overlaps.asked:,} / {overlaps.found:,}",
-        "  of those of an index proven / refuted": _false_overlaps(overlaps),
+        "  proven / refuted by the index": _false_overlaps(overlaps),
     }
     for name, figure in rows.items():
         table.add_row(name, figure)

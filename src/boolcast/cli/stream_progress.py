@@ -1,4 +1,4 @@
-"""How a stream goes, on a terminal, as lines or as JSON."""
+"""The progress of a stream: one line on a terminal, elsewhere lines or JSON."""
 
 from collections import deque
 from types import TracebackType
@@ -16,10 +16,10 @@ _RECENT = 10
 
 
 class BatchReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A published batch, as a program reads it.
+    """A published batch, for programs.
 
-    `waiting` are the files that wait then, of a source of files; `behind` is what other sources
-    tell of their lag.
+    `waiting` counts the files that wait, if the source is files; `behind` is the lag that other
+    sources report.
     """
 
     batch: int
@@ -66,7 +66,7 @@ class BatchReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def waiting_text(waiting: Waiting) -> str:
-    """The files that wait, for people."""
+    """The waiting files, for people."""
     if not waiting.files:
         return "no file waits"
     verb = "waits" if waiting.files == 1 else "wait"
@@ -76,7 +76,7 @@ def waiting_text(waiting: Waiting) -> str:
 
 
 class Display(Protocol):
-    """Where the progress goes; use it by `with`."""
+    """Shows progress, in a `with` statement."""
 
     def __enter__(self) -> "Display": ...
 
@@ -88,16 +88,16 @@ class Display(Protocol):
     ) -> None: ...
 
     def tell(self, text: str) -> None:
-        """What is being done, where no batch says so."""
+        """Show what happens between batches."""
 
     def show(self, report: BatchReport) -> None:
-        """A batch was published."""
+        """Show a published batch."""
 
     def wait(self, waiting: Waiting) -> None:
-        """So many files wait now, whether or not a batch was published."""
+        """Show the files that wait."""
 
     def summary(self) -> str:
-        """All batches together, at the end."""
+        """The totals of all batches."""
 
 
 class _Totals:
@@ -137,7 +137,7 @@ class Lines:
         return None
 
     def tell(self, text: str) -> None:
-        """Nothing: whoever reads lines waits for batches."""
+        """Do nothing: lines are for batches."""
 
     def show(self, report: BatchReport) -> None:
         self._totals.add(report)
@@ -149,14 +149,14 @@ class Lines:
         write(str(report))
 
     def wait(self, waiting: Waiting) -> None:
-        """Nothing: each batch tells it."""
+        """Do nothing: each batch shows it."""
 
     def summary(self) -> str:
         return str(self._totals)
 
 
 class Terminal:
-    """One line on standard error that shows the latest batch, the rate of some, and the totals."""
+    """One line on standard error: the latest batch, the recent rate, and the totals."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""Running a stream for `boolcast stream`; apart from the command because it imports Spark."""
+"""The work of `boolcast stream`; apart from the command because Spark takes seconds to import."""
 
 import signal
 import sys
@@ -30,7 +30,7 @@ _LOOK_SHARE = 20
 
 
 def run(configuration: Configuration, *, file: str, once: bool, as_json: bool) -> None:
-    """Match until the events end, or a signal comes. Raises BoolcastError."""
+    """Match until the events end or a signal arrives. Raises BoolcastError."""
     schema = read_schema(configuration.schema)
     display: Display = Terminal() if sys.stderr.isatty() and not as_json else Lines(as_json)
     settings = {name: as_text(each) for name, each in configuration.spark.settings.items()}
@@ -43,7 +43,7 @@ def run(configuration: Configuration, *, file: str, once: bool, as_json: bool) -
                     display.tell("waiting for events")
                     _follow(stream, stopping, display, _Watch(_backlog(configuration)))
             except SPARK_ERRORS as error:
-                raise StreamError(f"Spark has ended the stream: {first_line(error)}") from error
+                raise StreamError(f"Spark ended the stream: {first_line(error)}") from error
     if not as_json:
         write_error(display.summary())
 
@@ -94,7 +94,7 @@ def _source(
 
 
 class _Watch:
-    """Looks at the files that wait, for at most a twentieth of the time."""
+    """Looks for waiting files, at most a twentieth of the time."""
 
     def __init__(self, backlog: Backlog | None) -> None:
         self._backlog = backlog
@@ -102,12 +102,12 @@ class _Watch:
         self._next = 0.0
 
     def look(self) -> Waiting | None:
-        """What waits, or waited a short while ago; None if nobody knows."""
+        """The backlog now or a moment ago; None if unknown."""
         start = monotonic()
         if self._backlog is not None and start >= self._next:
             try:
                 self._waiting = self._backlog.waiting(time())
-            except Exception:  # noqa: BLE001 - each protocol has its own, and no display ends a stream
+            except Exception:  # noqa: BLE001 - each protocol has its own errors, and a display must not end a stream
                 self._waiting = None
             self._next = start + _LOOK_SHARE * (monotonic() - start)
         return self._waiting
@@ -125,7 +125,7 @@ def _backlog(configuration: Configuration) -> Backlog | None:
 
 
 def _follow(stream: MatchStream, stopping: Event, display: Display, watch: _Watch) -> None:
-    """Show the batches as they come, until the stream ends or is to be stopped."""
+    """Show batches until the stream ends, or stop it on request."""
     has_ended = False
     while not has_ended:
         if stopping.is_set():
@@ -142,7 +142,7 @@ def _follow(stream: MatchStream, stopping: Event, display: Display, watch: _Watc
 
 
 def _behind(stream: MatchStream) -> dict[str, str]:
-    """How far the source is ahead, as far as it tells (Kafka does)."""
+    """How far the stream is behind its source, if the source knows (Kafka does)."""
     progress = stream.query.lastProgress
     if progress is None:
         return {}
@@ -157,7 +157,7 @@ def _behind(stream: MatchStream) -> dict[str, str]:
 
 @contextmanager
 def _signals() -> Iterator[Event]:
-    """An event that is set by the first Ctrl-C or SIGTERM; the second one ends at once."""
+    """An event that the first Ctrl-C or SIGTERM sets; the second ends the process."""
     stopping = Event()
     handlers = {}
 

@@ -4,9 +4,9 @@ In negation normal form NOT is pushed down until only predicates and their compl
 left. The complement of a predicate is a predicate (P1-A4): it is true where the value is
 present, of the right kind, and the predicate false.
 
-`price < 25.0` and `price < 25` are one predicate, and so are `bid > reserve` and
+`price < 25.0` and `price < 25` are the same predicate, and so are `bid > reserve` and
 `reserve < bid`. Statistics count predicates by this text, and the algebra names its free
-variables by it. Deeper equivalences are for the algebra to prove.
+variables by it. Deeper equivalences are left to the algebra.
 """
 
 from typing import Final, assert_never
@@ -103,7 +103,7 @@ def canonical(filter: Filter) -> Filter:
 
 
 def canonical_node(node: Filter) -> Filter:
-    """The same of a filter that is in negation normal form already."""
+    """The same for a filter that is already in negation normal form."""
     match node:
         case And(children):
             return conjunction(_distinct(And, children))

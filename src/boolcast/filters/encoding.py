@@ -1,4 +1,4 @@
-"""The JSON form of a filter, for the wire and for storage.
+"""Filters as JSON, for the wire and for storage.
 
 It is the tree itself: each node an object whose `type` names it. It keeps every filter
 exactly, the kinds of its values included. The limits are those of the text: what `parse`
@@ -17,7 +17,7 @@ from boolcast.model.schemas import Schema
 
 
 def encode(filter: Filter) -> bytes:
-    """The filter's JSON form.
+    """The filter as JSON.
 
     >>> from boolcast.filters.parsing import parse
     >>> encode(parse("price < 25"))
@@ -29,7 +29,7 @@ def encode(filter: Filter) -> bytes:
 def decode(
     data: bytes | str, *, schema: Schema | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> Filter:
-    """Read a filter's JSON form. Raises the same errors as `parse`, without a position."""
+    """Read a filter from JSON. Raises the same errors as `parse`, without a position."""
     try:
         plain = msgspec.json.decode(data)
         # Before the predicates are made, because to make one may be costly (`matches`).
@@ -48,7 +48,7 @@ def decode(
 
 
 def check_size(root: object, limits: Limits) -> None:
-    """Raise where a limit other than that on depth is passed, whatever the tree may be."""
+    """Raise if decoded JSON exceeds a limit other than the one on depth, whatever it holds."""
     text = predicates = regexes = 0
     waiting = [root]
     while waiting:

@@ -38,6 +38,7 @@ from boolcast.filters.expressions import (
 )
 from boolcast.filters.patterns import LikePattern
 from boolcast.filters.regexes import compile_regex
+from boolcast.filters.spelling import nearest
 from boolcast.filters.words import escaped, name_text, value_text
 from boolcast.model.events import Event
 from boolcast.model.values import EventValue, Kind, Opaque, Value, kind_of
@@ -140,12 +141,13 @@ Outcome = Literal["true", "false", "unknown"]
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """One node of a filter on one event; the root stands for the filter.
+    """One node of a filter on one event; the root is the whole filter.
 
     `text` is the node as written, `outcome` what it came to: a predicate is `unknown` where
     an attribute is missing or of another kind, which then `note` says, and an AND, OR or NOT
     where it rests on such a one. `values` are the event's values of the attributes that a
-    predicate looks at, null for missing ones.
+    predicate looks at, null for missing ones. `suggestions` gives, for a missing attribute, a
+    similar one of the event: it may be misspelt in one of the two.
     """
 
     text: str
@@ -154,6 +156,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     operator: Literal["and", "or", "not"] | None = None
     children: tuple["Explanation", ...] = ()
     values: dict[str, EventValue | None] = {}
+    suggestions: dict[str, str] = {}
     note: str | None = None
 
     @property
@@ -170,13 +173,13 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
         return [leaf for child in self.children for leaf in child.deciding()]
 
     def __str__(self) -> str:
-        """A tree of one line for each node; what is not printable stands in it as an escape."""
+        """A tree with one line for each node; unprintable characters are escaped."""
         head = "accepted" if self.accepted else "refused"
         return "\n".join([head, *_lines(self, "", "")])
 
 
 def explain(filter: FilterLike, event: object) -> Explanation:
-    """Tell which predicates of the filter decided about the event, with the actual values.
+    """Say which predicates of the filter decided about the event, with the actual values.
 
     >>> print(explain("price < 25 and ending < 24", {"price": 21.0}))
     refused
@@ -184,11 +187,38 @@ def explain(filter: FilterLike, event: object) -> Explanation:
     ├─ ✓ price < 25: price is 21.0
     └─ ? ending < 24: ending is missing  ← decides
     """
-    return _explain(as_filter(filter), Event.from_python(event), wanted=True, decides=True)
+    root, converted = as_filter(filter), Event.from_python(event)
+    similar = _similar_names(root.attributes(), converted)
+    return _explain(root, converted, similar, wanted=True, decides=True)
 
 
-def _explain(node: Filter, event: Event, *, wanted: bool, decides: bool) -> Explanation:
-    """Explain a node of which `wanted` is asked: under an odd number of NOTs, its negation."""
+_MOST_NAMES: Final = 32
+_MOST_MEMBERS: Final = 256
+_LONGEST_NAME: Final = 64
+_LIKENESS: Final = 0.75
+
+
+def _similar_names(asked: frozenset[str], event: Event) -> dict[str, str]:
+    """For attributes that the event lacks, others that it has and the filter does not ask for.
+
+    Bounded, since a comparison of names takes 10 µs and both sides may be hostile.
+    """
+    missing = sorted(asked.difference(event))[:_MOST_NAMES]
+    others = [each for each in event if each not in asked and len(each) <= _LONGEST_NAME]
+    if not missing or len(others) > _MOST_MEMBERS:
+        return {}
+    found = {
+        name: nearest(name, others, likeness=_LIKENESS)
+        for name in missing
+        if len(name) <= _LONGEST_NAME
+    }
+    return {name: near for name, near in found.items() if near is not None}
+
+
+def _explain(
+    node: Filter, event: Event, similar: dict[str, str], *, wanted: bool, decides: bool
+) -> Explanation:
+    """Explain a node; not `wanted` means its negation, under an odd number of NOTs."""
     is_met = evaluate(node, event, wanted)
     match node:
         case And(children) | Or(children):
@@ -197,6 +227,7 @@ def _explain(node: Filter, event: Event, *, wanted: bool, decides: bool) -> Expl
                 _explain(
                     child,
                     event,
+                    similar,
                     wanted=wanted,
                     decides=decides and evaluate(child, event, wanted) == is_met,
                 )
@@ -211,7 +242,7 @@ def _explain(node: Filter, event: Event, *, wanted: bool, decides: bool) -> Expl
                 children=parts,
             )
         case Not(child):
-            part = _explain(child, event, wanted=not wanted, decides=decides)
+            part = _explain(child, event, similar, wanted=not wanted, decides=decides)
             return Explanation(
                 text=str(node),
                 outcome=_outcome(node, event),
@@ -222,13 +253,15 @@ def _explain(node: Filter, event: Event, *, wanted: bool, decides: bool) -> Expl
         case _:
             names = node.names() if isinstance(node, Predicate) else ()
             values = {name: event.get(name) for name in names}
+            suggestions = {name: similar[name] for name in names if name in similar}
             outcome = _outcome(node, event)
             return Explanation(
                 text=str(node),
                 outcome=outcome,
                 decides=decides,
                 values=values,
-                note=_note(values, outcome) if values else None,
+                suggestions=suggestions,
+                note=_note(values, suggestions, outcome) if values else None,
             )
 
 
@@ -238,11 +271,15 @@ def _outcome(node: Filter, event: Event) -> Outcome:
     return "false" if evaluate(node, event, False) else "unknown"
 
 
-def _note(values: dict[str, EventValue | None], outcome: Outcome) -> str:
-    """What the attributes are, and of which kind where nothing but that made it unknown."""
+def _note(
+    values: dict[str, EventValue | None], suggestions: dict[str, str], outcome: Outcome
+) -> str:
+    """The values of the attributes, with their kind if that alone made the outcome unknown."""
     by_kind = outcome == "unknown" and None not in values.values()
     return "; ".join(
-        f"{name_text(name)} is {_shown(value, by_kind=by_kind)}" for name, value in values.items()
+        f"{name_text(name)} is {_shown(value, by_kind=by_kind)}"
+        + (f"; did you mean `{name_text(suggestions[name])}`?" if name in suggestions else "")
+        for name, value in values.items()
     )
 
 

@@ -1,7 +1,7 @@
 """The filter as a tree: AND, OR and NOT over predicates, frozen and comparable.
 
 The types are msgspec Structs in one tagged union, so the tree is at the same time its own
-JSON form (see `filters.encoding`). AND within AND and OR within OR are flattened as they are
+JSON (see `filters.encoding`). AND within AND and OR within OR are flattened as they are
 built; nothing else is changed, so that a filter prints as it was written.
 
 `negated` on a predicate is its complement (`not in`, `is not null`), which is a predicate of
@@ -322,7 +322,7 @@ Filter = And | Or | Not | Constant | Leaf
 
 
 class RewrittenFilter(msgspec.Struct, frozen=True):
-    """The result of rewriting a filter; wherever a filter is asked for, it may be given too."""
+    """The result of rewriting a filter; accepted wherever a filter is."""
 
     filter: Filter
 
@@ -373,6 +373,16 @@ def as_filter(
     raise ArgumentError(
         "a filter is a text such as 'price < 25', a Filter, or the result of `simplify`", given
     )
+
+
+def leaves(node: Filter) -> tuple[Leaf, ...] | None:
+    """The predicates of a conjunction, or None if the filter is not one as it stands."""
+    if isinstance(node, Predicate):
+        return (node,)
+    if not isinstance(node, And):
+        return None
+    found = tuple(child for child in node.children if isinstance(child, Predicate))
+    return found if len(found) == len(node.children) else None
 
 
 def is_enclosed(parent: Filter, child: Filter) -> bool:

@@ -1,4 +1,4 @@
-"""The limits against hostile filters. Past one of them there is a typed error."""
+"""The limits against hostile filters. Exceeding one raises a typed error."""
 
 from typing import Final
 
@@ -24,12 +24,12 @@ the 1,000 calls within each other that Python allows.
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """How large a filter may be. Work on one past a limit is in proportion to the limit.
+    """How large a filter may be. The work to refuse a larger one is bounded by the limits.
 
     `text` counts the characters outside `in` lists, and those of any single value inside
     one; `depth` the nesting of parentheses and NOTs; `predicates` the leaves; `values` the
     values of one `in` list; `regexes` the predicates `matches`, since to compile one may take
-    milliseconds. Past a depth of about 150 Python's own limit on recursion is met first, and a
+    milliseconds. Beyond a depth of about 150 Python's own recursion limit applies first, and a
     matcher takes no filter deeper than `DEEPEST`.
     """
 

@@ -44,7 +44,7 @@ _OPERATORS: Final[dict[str, Operator]] = {operator: operator for operator in FLI
 def parse(text: str, *, schema: Schema | None = None, limits: Limits = DEFAULT_LIMITS) -> Filter:
     """Read a filter's text.
 
-    Raises FilterSyntaxError with the place, FilterLimitError past one of the limits, and,
+    Raises FilterSyntaxError with the position, FilterLimitError past one of the limits, and,
     where a schema is given, FilterSchemaError for what it does not know. ArgumentError for
     anything but a string.
 
@@ -278,11 +278,13 @@ class _Parser:
         escape = ""
         if scanner.kind == "name" and scanner.lexeme.lower() == "escape":
             scanner.advance()
-            place = scanner.start
+            escape_start = scanner.start
             escape = self._string("a single character in single quotes")
             if len(escape) != 1:
                 expected = "a single character in single quotes"
-                scanner.refuse("the escape must be a single character", place, expected=expected)
+                scanner.refuse(
+                    "the escape must be a single character", escape_start, expected=expected
+                )
         try:
             predicate = Like(name, pattern, escape, negated)
         except ValueError as error:

@@ -28,7 +28,7 @@ class LikePattern(NamedTuple):
     def parse(cls, pattern: str, escape: str = "") -> "LikePattern":
         """Read a pattern. Raises ValueError where the escape character is misused.
 
-        Short patterns are kept: an evaluator asks for the same few again and again.
+        Short patterns are cached: an evaluator uses the same few again and again.
         """
         read = _read_and_keep if len(pattern) <= _KEPT_LENGTH else _read
         return read(pattern, escape)
@@ -121,8 +121,8 @@ _read_and_keep: Final = lru_cache(maxsize=1_024)(_read)
 def _fits(segments: list[str], text: str) -> bool:
     """True if the text is the segments in a row with any text between them.
 
-    The first and the last have their place, and the others are looked for from the left: what
-    fits with a later occurrence also fits with the first.
+    The first and the last are at the ends, and the others are searched from the left: what fits
+    with a later occurrence also fits with the first.
     """
     if len(segments) == 1:
         return text == segments[0]

@@ -1,4 +1,4 @@
-"""The words of a filter's text, one at a time, so that a limit is met before the work is done."""
+"""The words of a filter's text, read one at a time, so limits apply before the work is done."""
 
 import re
 from typing import Final, NoReturn
@@ -67,10 +67,10 @@ class Scanner:
             self.keyword = None
 
     def read_comparison(self) -> tuple[str, int | str, int] | None:
-        """The operator, the value and its place behind the current name, if both are simple.
+        """The operator, the value and its position after the current name, if both are simple.
 
-        Most predicates are: this takes them in one step in place of three. What it does not
-        know is read word by word, to the same result.
+        Most predicates are: this reads them in one step instead of three. Others are read word
+        by word, with the same result.
         """
         found = _COMPARISON.match(self.text, self.next, self.end)
         if found is None:
@@ -94,7 +94,7 @@ class Scanner:
         raise self.limits.error("text", self.text, self.end)
 
     def _fail_between_words(self) -> NoReturn:
-        """Raise the error for a place where no word begins."""
+        """Raise the error for a position where no word begins."""
         space = _SPACE.match(self.text, self.next, self.end)
         assert space is not None
         start = space.end()

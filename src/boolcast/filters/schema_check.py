@@ -21,7 +21,7 @@ from boolcast.model.values import Kind, kind_of
 
 
 class SchemaProblem(msgspec.Struct, frozen=True):
-    """What is wrong; `is_operand` where it is the value and not the attribute."""
+    """What is wrong; `is_operand` if the fault lies in the value, not in the attribute."""
 
     text: str
     hint: str | None
@@ -29,7 +29,7 @@ class SchemaProblem(msgspec.Struct, frozen=True):
 
 
 def find_problem(predicate: Leaf, schema: Schema) -> SchemaProblem | None:
-    """The first thing about the predicate that no event of the schema can ever fulfil."""
+    """The first reason why no event of the schema can satisfy the predicate."""
     for name in predicate.names():
         if not schema.kinds(name):
             is_operand = name != predicate.attribute

@@ -1,4 +1,4 @@
-"""Trees against the limits that hold for texts: a tree may have been built and never parsed."""
+"""Trees checked against the limits for texts: a tree may be built by code and never parsed."""
 
 from boolcast.errors import FilterLimitError
 from boolcast.filters.expressions import (
@@ -88,7 +88,7 @@ def check_depth(root: Filter, limits: Limits) -> None:
 def _check_deepest(root: Filter) -> None:
     if _is_deeper(root, DEEPEST):
         problem = f"the filter nests deeper than {DEEPEST:,} levels"
-        hint = "deeper than that a matcher cannot go, whatever the limit"
+        hint = "a matcher cannot go deeper, whatever the limit"
         raise FilterLimitError(problem, limit="depth", allowed=DEEPEST, hint=hint)
 
 

@@ -9,9 +9,10 @@ def suggest(word: str, known: Iterable[str]) -> str | None:
     return None if near is None else f"did you mean `{near}`?"
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is nearest, or None where none is near."""
+def nearest(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str | None:
+    """The known word that is nearest, or None where none is alike enough; case aside."""
     import difflib  # noqa: PLC0415 - only when something went wrong
 
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return near[0] if near else None
+    spellings = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(word.casefold(), spellings, n=1, cutoff=likeness)
+    return spellings[near[0]] if near else None

@@ -11,7 +11,7 @@ StringFunction = Literal["starts_with", "ends_with", "contains"]
 KEYWORDS: Final = frozenset(
     ("and", "or", "not", "in", "between", "like", "is", "null", "true", "false")
 )
-"""The words that are no attribute's name unless quoted."""
+"""The words that must be quoted to be an attribute's name."""
 
 FUNCTIONS: Final = (*get_args(StringFunction), "matches")
 """The words that are functions before a parenthesis, and names elsewhere."""
@@ -43,7 +43,7 @@ def value_text(value: Value) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text on one line, harmless to a terminal: what is not printable as Python's escapes.
+    """The text on one line, harmless to a terminal: unprintable characters as Python's escapes.
 
     For people to look at; a filter with such an escape would read as another one.
     """

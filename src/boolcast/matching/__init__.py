@@ -1,28 +1,29 @@
 """Match engines: which subscriptions accept an event?
 
-Every engine has the face of `protocol` and answers exactly as the reference evaluator does.
-`scan` asks every filter; `counting` is P1's two-step filter with its selectivity counters;
-`mbd` is P2's shared decision diagrams; `access` is what users get as `boolcast.Matcher`.
+Subscriptions go in as ids with filters, events as Python objects, Arrow or JSON lines; out come
+the ids of the subscriptions whose filters accept the event. Every engine has the methods of
+`inputs.protocol.Engine` and gives exactly the answer of the reference evaluator. There are four:
 
-Inside `access`: filters are taken apart into `shapes` and constants (`columns`; of many at
-once `rows` reads the table, `forms` the texts by their literals, and `bulk` makes a segment),
-constants become ranks (`constants`, `ranks`, `spaces`), and `building` makes of them a segment
-of arrays (`segments`), with cuts chosen by `selectivity`. `live` adds who holds which filter,
-with ids and texts as `strings`, and the dead; `merging` says when segments become one.
-`encoding` turns events into ranks, `inputs` and `numbering` read many of them, `searching` runs
-the kernel, and `tallies` only counts. `kernels` alone imports numba, when `compiled` is first
-asked for one.
+- `scan` evaluates every filter. It is the oracle in tests.
+- `counting` is P1's engine: it counts satisfied predicates and evaluates few trees.
+- `diagrams` is P2's engine: filters share the nodes of decision diagrams.
+- `matcher` is the one that users get, as `boolcast.Matcher` (the access engine).
 
-`overlapping` asks another question: which filters overlap with a given one? It counts as
-`counting` does, over the same `forests`; `disjointness` finds the predicates that exclude one,
-`violations` what excludes each way to satisfy a tree, `possible` says which values a schema leaves
-a predicate, and `growing` arrays take what comes.
+How the matcher works. `values` takes filters apart into shapes and constants and turns constants
+into ranks: small integers that say how many constants lie before a value. `segment` indexes each
+filter under its *cut*: a few tests of which an event must satisfy one to satisfy the filter.
+`inputs` turns events into ranks too. A compiled kernel looks up which cuts an event satisfies and
+runs the rest of those filters as jump code. What the kernel cannot decide, such as a regular
+expression, goes to the reference evaluator. `store` saves segments as versions of an index and
+maps them into memory again.
 
-Inside `mbd`: `diagrams` is a structure of its own, which also answers what covers what. Filters
-become formulas over `constraints`, these `diagram_variables` in the order of `diagram_order`, and
-the whole `diagram_nodes`; `diagram_matching` and `diagram_covering` ask, the latter by
-`implications`. `predicate_indexes` is shared with `counting`.
+A match works on one state (`state`): a tuple of segments, some additions that are not indexed
+yet, and a version number. Segments never change, except that a subscription can be marked as
+dead from a version on. So matches need no lock, and see all changes before them and none after.
 
-`store`, `snapshots`, `stored` and `packing` keep an index in a folder, version by version;
-`catalog` says what the segments of a version are, some of which may only list the dead of others.
+`relations` answers another question, for routing: which filters overlap with, or cover, a given
+one? `predicate_counts` only counts matches, for statistics.
+
+Only the `kernels` folders import numba, and callers import kernels when they first need one:
+`import boolcast` stays fast.
 """

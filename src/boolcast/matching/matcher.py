@@ -35,10 +35,10 @@ from boolcast.matching.segment.live_segment import ALIVE, Entry, LiveSegment
 from boolcast.matching.segment.subscription_rows import Subscriptions, rows_of
 from boolcast.matching.state import State
 from boolcast.matching.stats import Stats, find_expensive, find_unseen
-from boolcast.matching.store.catalog import catalog_of, live_segments
-from boolcast.matching.store.segment_codec import to_stored
+from boolcast.matching.store.catalog import catalog_of
+from boolcast.matching.store.segment_codec import live_segments, to_stored
 from boolcast.matching.store.snapshots import load, publish
-from boolcast.matching.store.store import Place, store_at
+from boolcast.matching.store.store import Location, store_at
 from boolcast.matching.values import array_operations, constants
 from boolcast.matching.values.selectivity import Selectivity
 from boolcast.model.events import Event
@@ -172,9 +172,9 @@ class Matcher:
         if self._known is None:
             known = IdTable()
             for each in self._state.segments:
-                for places, names in each.subscriptions.pieces():
-                    alive = each.dead_since[places] == ALIVE
-                    numbers = np.where(alive, each.sequence[places], -1).tolist()
+                for positions, names in each.subscriptions.pieces():
+                    alive = each.dead_since[positions] == ALIVE
+                    numbers = np.where(alive, each.sequence[positions], -1).tolist()
                     pairs = zip(names, numbers, strict=True)
                     known.update(pair for pair in pairs if pair[1] >= 0)
             known.update((entry.subscription, entry.sequence) for entry in self._state.additions())
@@ -224,8 +224,8 @@ class Matcher:
                     for subscription in names:
                         self._without(subscription)
             if self._known is not None:
-                for places, names in live.subscriptions.pieces():
-                    self._known.update(zip(names, live.sequence[places].tolist(), strict=True))
+                for positions, names in live.subscriptions.pieces():
+                    self._known.update(zip(names, live.sequence[positions].tolist(), strict=True))
             self._count += len(live)
             if len(live):
                 self._append(live)
@@ -249,9 +249,9 @@ class Matcher:
         if sequence is not None:
             self._count -= 1
             for segment in segments:
-                place = segment.place_of(sequence)
-                if place is not None:
-                    segment.kill(place, version + 1)
+                position = segment.position_of(sequence)
+                if position is not None:
+                    segment.kill(position, version + 1)
                     break
             else:
                 pending = [entry for entry in pending if entry.sequence != sequence]
@@ -272,7 +272,7 @@ class Matcher:
         single = SingleEvent(converted)
         for live in state.segments:
             for matches in find_matches(live, single, state.version):
-                found += live.subscriptions.at(matches.places)
+                found += live.subscriptions.at(matches.positions)
                 self._candidates += matches.candidates
         if state.waiting:
             found += self._match_pending(state, converted)
@@ -319,10 +319,10 @@ class Matcher:
             for live in state.segments:
                 for matches in find_matches(live, chunk, state.version):
                     self._candidates += matches.candidates
-                    self._matches += len(matches.places)
-                    if len(matches.places):
+                    self._matches += len(matches.positions)
+                    if len(matches.positions):
                         numbers = pa.array(chunk.numbers[matches.rows])
-                        names = live.subscriptions.encoded(matches.places)
+                        names = live.subscriptions.encoded(matches.positions)
                         yield pa.record_batch([numbers, names], schema=MATCHES)
 
     def _selectivity(self) -> Selectivity:
@@ -380,13 +380,13 @@ class Matcher:
             if segments:
                 self._merge(segments)
 
-    def save(self, place: Place) -> int:
+    def save(self, location: Location) -> int:
         """Save everything as a new version in a folder or a store; returns its number.
 
         A version is complete or absent, even after a crash. Raises StoreError if the store is
         damaged, and OSError if it cannot be written.
         """
-        store = store_at(place)
+        store = store_at(location)
         self.merge()
         with self._lock:
             self._flush()
@@ -399,7 +399,7 @@ class Matcher:
     @classmethod
     def load(
         cls,
-        place: Place,
+        location: Location,
         *,
         version: int | None = None,
         statistics: Statistics | None = None,
@@ -411,7 +411,7 @@ class Matcher:
         next `merge`. Raises StoreError if anything is missing or damaged.
         """
         matcher = cls(statistics=statistics, limits=limits)
-        for live in live_segments(load(store_at(place), version)):
+        for live in live_segments(load(store_at(location), version)):
             matcher._next_sequence += len(live)
             matcher._count += len(live) - live.dead
             matcher._append(live)
@@ -456,8 +456,8 @@ class Matcher:
                 for gone in np.flatnonzero(
                     (old.dead_since > version) & (old.dead_since <= now)
                 ).tolist():
-                    place = merged.place_of(int(old.sequence[gone]))
-                    assert place is not None
-                    merged.kill(place, int(old.dead_since[gone]))
+                    position = merged.position_of(int(old.sequence[gone]))
+                    assert position is not None
+                    merged.kill(position, int(old.dead_since[gone]))
             kept = tuple(each for each in segments if each not in chosen)
             self._state = State((merged, *kept), pending, waiting, now)

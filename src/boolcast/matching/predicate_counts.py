@@ -1,9 +1,9 @@
-"""How many events each filter of a segment accepts, where single matches are of no interest.
+"""How many events each filter of a segment accepts, without listing matches.
 
-Made for predicates, each a filter of its own (P1-B5): an event satisfies many of them, and to
-list those is what would take long. A test that is a set of intervals between ranks needs no
-list: count the events at each rank of its attribute, and sums over the intervals are its
-matches, whatever the number of tests. The other filters go through a matcher.
+Made for predicates, each a filter of its own (P1-B5): an event satisfies many, and listing them
+would take long. For a test that is a set of intervals between ranks, count the events at each
+rank of its attribute: sums over the intervals are its matches. All other filters go through a
+matcher.
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ from boolcast.model.events import Event
 _NONE: Final = np.zeros(0, dtype=np.int32)
 
 
-class Tally:
+class PredicateCounts:
     """Counters for the filters of one segment, by slot; `events` have been seen."""
 
     def __init__(self, live: LiveSegment) -> None:

@@ -1,4 +1,4 @@
-"""The engine that asks every filter: the oracle of the others, and what they must beat."""
+"""The engine that evaluates every filter: the oracle and the baseline of the others."""
 
 from collections.abc import Iterator
 
@@ -14,9 +14,9 @@ from boolcast.model.events import Event
 
 
 class ScanMatcher:
-    """The reference evaluator over all filters: an event costs a look at each of them.
+    """The reference evaluator over all filters: an event costs one evaluation of each.
 
-    Not for several threads at once.
+    Not thread-safe.
     """
 
     def __init__(self) -> None:

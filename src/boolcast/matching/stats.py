@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from boolcast.filters.expressions import Filter
 from boolcast.filters.spelling import nearest
 from boolcast.matching.segment.building import cut_shares
-from boolcast.matching.segment.live_segment import LiveSegment
-from boolcast.matching.values.selectivity import Selectivity
+
+if TYPE_CHECKING:
+    from boolcast.matching.segment.live_segment import LiveSegment
+    from boolcast.matching.values.selectivity import Selectivity
 
 
 class Expensive(msgspec.Struct, frozen=True):
@@ -22,10 +25,10 @@ class Expensive(msgspec.Struct, frozen=True):
 
 
 class UnseenAttribute(msgspec.Struct, frozen=True):
-    """An attribute that `filters` use and none of so many `events` had: probably misspelled.
+    """An attribute that filters use and no event had: probably misspelled.
 
-    `events` counts those since a filter first used it. `suggestion` is a similar name that
-    events do have.
+    `events` counts those since a filter first used it, `filters` those that use it now.
+    `suggestion` is a similar name that events do have.
     """
 
     attribute: str
@@ -43,7 +46,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
 
     `filters` counts distinct filters; pending subscriptions count once they are indexed.
     `structure_bytes` is the index itself, `filter_bytes` the constants of the filters, kept for
-    merges, `text_bytes` their texts, and `id_bytes` whatever else a subscription takes. The
+    merges, `text_bytes` their texts, and `id_bytes` everything else of subscriptions. The
     look-up by id, which the first change makes, is not included.
     `candidates_per_event` counts programs run: filters checked, those with the same program
     once. `expensive` lists the filters that most events are checked against, each with one of
@@ -68,7 +71,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_expensive(
-    segments: Sequence[LiveSegment], selectivity: Selectivity, count: int
+    segments: "Sequence[LiveSegment]", selectivity: "Selectivity", count: int
 ) -> tuple[Expensive, ...]:
     """The filters that most events have to be checked against, the most expensive first."""
     found: list[tuple[float, int, int]] = []
@@ -84,9 +87,9 @@ def find_expensive(
     named: list[Expensive] = []
     for share, number, slot in found:
         live = segments[number]
-        place = live.holder_of(slot)
-        if place is not None:
-            named.append(Expensive(live.subscriptions[place], live.texts[slot], share))
+        position = live.holder_of(slot)
+        if position is not None:
+            named.append(Expensive(live.subscriptions[position], live.texts[slot], share))
         if len(named) == count:
             break
     return tuple(named)
@@ -95,7 +98,7 @@ def find_expensive(
 def find_unseen(
     unseen: Mapping[str, int],
     events: int,
-    segments: Sequence[LiveSegment],
+    segments: "Sequence[LiveSegment]",
     pending: Iterable[Filter],
     names: Sequence[str],
 ) -> tuple[UnseenAttribute, ...]:

@@ -1,17 +1,29 @@
 """Values, events, schemas, identifiers and statistics: the nouns that every room shares.
 
-Start at `values` (the kinds and how they compare), then `conversions` (what Python, JSON
-and Arrow values become), `events` and `schemas`. `statistics` is what history has taught,
-as data. `json_faults` says why a text is not JSON. `arrow` is imported by those who need it,
-because it imports pyarrow.
+Events come in as Python objects, JSON or Arrow tables. Their values become one of five kinds
+(`values`), nested objects become dotted names, and missing values disappear: an `Event` is a
+flat dict of converted values (`events`). From then on nothing is converted again.
+
+A `Schema` says which attributes events have and of which kind; it is optional. `Statistics`
+is what history says about events. `sort_keys` turns values into bytes that sort alike.
+`arrow` is not imported here, because it imports pyarrow.
 """
 
-from boolcast.model.conversions import CONVERSIONS, Conversion, value_from_python
 from boolcast.model.events import Event, conforms
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
-from boolcast.model.values import EventValue, Kind, Opaque, Timestamp, Value, kind_of
+from boolcast.model.values import (
+    CONVERSIONS,
+    Conversion,
+    EventValue,
+    Kind,
+    Opaque,
+    Timestamp,
+    Value,
+    kind_of,
+    value_from_python,
+)
 
 __all__ = [
     "CONVERSIONS",

@@ -1,4 +1,4 @@
-"""Events from Arrow tables and record batches, by the table in `model.conversions`."""
+"""Events from Arrow tables and record batches, by the table of conversions in `model.values`."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -7,9 +7,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from boolcast.errors import EventError
-from boolcast.model.conversions import value_from_python
 from boolcast.model.events import DEPTH_LIMIT, Event
-from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, EventValue, Opaque, Timestamp
+from boolcast.model.values import (
+    INTEGER_MAX,
+    INTEGER_MIN,
+    EventValue,
+    Opaque,
+    Timestamp,
+    value_from_python,
+)
 
 _DAY: Final = 86_400_000_000
 _MICROSECONDS: Final[dict[str, Callable[[int], int]]] = {
@@ -121,14 +127,14 @@ def _type_without_views(kind: pa.DataType) -> pa.DataType:
 
 
 def _type_of_values(kind: pa.DataType) -> pa.DataType:
-    """What is encoded, as a dictionary or by runs; of other types themselves."""
+    """The type of the values, behind a dictionary or run-end encoding."""
     while pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         kind = kind.value_type
     return kind
 
 
 def is_string(kind: pa.DataType) -> bool:
-    """True of types of strings, encoded ones included."""
+    """True for types of strings, encoded ones included."""
     types, kind = pa.types, _type_of_values(kind)
     return bool(
         types.is_string(kind)
@@ -139,7 +145,7 @@ def is_string(kind: pa.DataType) -> bool:
 
 
 def is_binary(kind: pa.DataType) -> bool:
-    """True of types of bytes, encoded ones included."""
+    """True for types of bytes, encoded ones included."""
     types, kind = pa.types, _type_of_values(kind)
     return bool(
         types.is_binary(kind)

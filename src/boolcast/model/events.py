@@ -8,21 +8,24 @@ carries the attribute `item.price`. An object is not a value itself, so `item` i
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from boolcast.errors import EventError
-from boolcast.model.conversions import SIMPLE_TYPES, value_from_python
 from boolcast.model.json_faults import fault
-from boolcast.model.schemas import Schema
 from boolcast.model.values import (
     INTEGER_MAX,
     INTEGER_MIN,
+    SIMPLE_TYPES,
     EventValue,
     Timestamp,
     is_well_formed,
+    value_from_python,
 )
+
+if TYPE_CHECKING:
+    from boolcast.model.schemas import Schema
 
 DEPTH_LIMIT: Final = 64
 """How deep an event may nest."""
@@ -68,7 +71,7 @@ class Event(dict[str, EventValue]):
         return event
 
     @classmethod
-    def from_json(cls, text: bytes | str, schema: Schema | None = None) -> "Event":
+    def from_json(cls, text: bytes | str, schema: "Schema | None" = None) -> "Event":
         """Read one JSON object. Strings become timestamps where `schema` says so."""
         try:
             members = _DECODER.decode(text)
@@ -98,7 +101,7 @@ class Event(dict[str, EventValue]):
 
 
 def _is_plain(name: object, value: object) -> bool:
-    """True for a member that stays as it is: what most events consist of, told in one look."""
+    """True for a member that needs no conversion; most events consist of these."""
     kind = type(value)
     if kind is str:
         is_plain = value.isascii()  # type: ignore[attr-defined]
@@ -169,7 +172,7 @@ def _attributes(record: object, names: Iterable[str]) -> Iterator[tuple[str, obj
     return ((name, getattr(record, name, None)) for name in names)
 
 
-def with_timestamps(event: Event, schema: Schema) -> Event:
+def with_timestamps(event: Event, schema: "Schema") -> Event:
     """The event with its strings read as timestamps where the schema says so.
 
     A string that does not read as one stays a string: a value of another kind, which
@@ -186,7 +189,7 @@ def with_timestamps(event: Event, schema: Schema) -> Event:
     return read
 
 
-def conforms(event: Event, schema: Schema) -> bool:
+def conforms(event: Event, schema: "Schema") -> bool:
     """True if the event is one that the schema describes."""
     if schema.types and event.type not in schema.types:
         return False

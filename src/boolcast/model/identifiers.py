@@ -1,4 +1,4 @@
-"""The names that things go by, kept apart by type."""
+"""Ids, each kind with a type of its own."""
 
 from typing import NewType
 
@@ -13,7 +13,7 @@ AdvertisementId = NewType("AdvertisementId", str)
 """Made by the publisher's broker, unique in the whole network and never used again."""
 
 PublicationId = NewType("PublicationId", str)
-"""Chosen by the publisher, so that a repeat can be recognised; unique in the network."""
+"""Chosen by the publisher, so that repeats are recognised; unique in the network."""
 
 BrokerId = NewType("BrokerId", str)
 """A broker, and at its neighbours the link to it: there is at most one between two brokers."""

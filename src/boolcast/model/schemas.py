@@ -1,4 +1,4 @@
-"""What is known about events beforehand: which attributes, of which kind, with which values.
+"""Schemas: which attributes events have, of which kind, with which values.
 
 A schema is optional. With one, the parser refuses unknown attributes and kinds that cannot
 match, and the algebra proves more, because it need only think of events that conform.
@@ -45,7 +45,7 @@ class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
             raise ValueError("there is no value between the minimum and the maximum")
 
     def _read_values(self) -> None:
-        """Bring bounds and values into the form that filters hold theirs in."""
+        """Convert bounds and values as filters convert theirs."""
 
         def read(value: Value) -> Value:
             if self.kind == "timestamp" and isinstance(value, str):

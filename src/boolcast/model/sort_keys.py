@@ -1,6 +1,6 @@
-"""Values as bytes that sort as the values do, and stand for each value once.
+"""Values as bytes that sort as the values do, one key for each value.
 
-Whatever sorts and groups bytes, a database or Spark, so sorts and groups values of one kind by
+A database or Spark that sorts and groups these bytes sorts and groups values of one kind by
 our order: integers and floats exactly against each other, strings by code point.
 
 A number is the float64 next to it, in eight bytes whose order is that of floats, and in two

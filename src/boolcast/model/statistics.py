@@ -1,4 +1,4 @@
-"""What history says of events and predicates, as data: engines and optimisers read it.
+"""Statistics about events, predicates and subscriptions, as data for engines and optimisers.
 
 Selectivity is the share of events that satisfy a predicate (P1-B5): a large value means an
 unselective predicate. A predicate goes by its canonical text (`filters.canonical`).
@@ -58,9 +58,9 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
 class AttributeUse(msgspec.Struct, frozen=True, kw_only=True):
     """How subscriptions look at an attribute (P2-B3).
 
-    `subscriptions` look at it, with so many distinct `predicates`. `concentration` is the
-    probability that two places where subscriptions look at it, drawn at random, hold the same
-    predicate. `companions` are the other attributes, and how many subscriptions look at both.
+    `subscriptions` use it, with this number of distinct `predicates`. `concentration` is the
+    probability that two uses of the attribute, drawn at random, are the same predicate.
+    `companions` are the other attributes, with the number of subscriptions that use both.
     """
 
     subscriptions: int

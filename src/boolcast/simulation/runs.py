@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from boolcast.model.identifiers import BrokerId
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration, settings_of
 from boolcast.routing.protocol.effects import Complain, Effect
 from boolcast.simulation.judging.checker import Checker, Verdict
 from boolcast.simulation.judging.metrics import Metrics
@@ -21,18 +21,15 @@ from boolcast.simulation.workers import spread
 _PROBES: Final = 500
 """How often a run is asked whether it is at rest, beside before every action."""
 
-_SIMPLIFYING: Final = (
-    "covering_by",
-    *("rewriting", "memory_target", "false_positive_budget", "stops_at_cut_off"),
-    *("changes", "change_bound", "sending", "degradation"),
-    *("merging", "imperfection", "merger_size", "imperfection_of", "dropped_predicates"),
-    *("merging_moment", "merging_starts_at", "review_events"),
-    *("advertisement_rewriting", "advertisement_memory_target", "rank_budget"),
-    "advertisements_stop_at_cut_off",
+_ALWAYS_SHOWN: Final = (
+    *("propagation", "covering", "covering.advertisements", "propagation.overlap"),
+    "unsubscription",
 )
-"""The fields of a configuration that are told where they are not as usual."""
-
-_USUAL: Final = msgspec.structs.asdict(Configuration())
+_INCREMENTAL: Final = (
+    *("unsubscription.threshold", "unsubscription.slack", "unsubscription.collects_ghosts"),
+)
+_NEVER_SHOWN: Final = ("engine", "durable", "acknowledgement_seconds")
+_DEFAULTS: Final = settings_of(Configuration())
 
 _COMPLAINTS: Final = 100
 """How many complaints are kept."""
@@ -169,8 +166,8 @@ class Run:
         if self.metrics is not None:
             self.metrics.look(simulation)
         if self.plan.workload == "random":
-            for process in simulation.processes.values():
-                process.stack.broker.validate()
+            for name in simulation.topology.brokers:
+                simulation.broker(name).validate()
         return self.judged(verdict=self.checker.verdict())
 
     def judged(self, *, verdict: Verdict | None = None, error: str = "") -> Outcome:
@@ -193,13 +190,13 @@ class Run:
 
 def describe(drawn: Drawn) -> str:
     """The policies of a run, as the option of the command line takes them."""
-    configuration = drawn.configuration
-    names = ["propagation", "covering", "advertisement_covering", "overlap", "unsubscription"]
-    if configuration.unsubscription.startswith("incremental"):
-        names += ["threshold", "slack", "collects_ghosts"]
-    names += [name for name in _SIMPLIFYING if getattr(configuration, name) != _USUAL[name]]
-    values = {name: getattr(configuration, name) for name in names}
-    return ",".join(f"{name}={str(value).lower()}" for name, value in values.items())
+    settings = settings_of(drawn.configuration)
+    shown = dict.fromkeys(_ALWAYS_SHOWN)
+    if drawn.configuration.policies.unsubscription.is_incremental:
+        shown |= dict.fromkeys(_INCREMENTAL)
+    changed = (path for path, value in settings.items() if value != _DEFAULTS[path])
+    shown |= dict.fromkeys(path for path in changed if path not in _NEVER_SHOWN)
+    return ",".join(f"{path}={str(settings[path]).lower()}" for path in shown)
 
 
 def outcome_of(plan: Plan) -> Outcome:

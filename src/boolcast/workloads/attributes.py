@@ -1,4 +1,4 @@
-"""The 30 attributes of the diverse workload: how many values each has, and who lacks it.
+"""The 30 attributes of the diverse workload: their values, and how often they are missing.
 
 =============== ====================================== ========= ============== =======
 attribute       values                                 of them   drawn          missing
@@ -103,12 +103,12 @@ class Attribute(Operands):
 
     @property
     def can_be_named(self) -> bool:
-        """True if people ask for single values: for names, and for numbers that are few."""
+        """True if filters use single values: names, and numbers that are few."""
         return isinstance(self.values[0], str | bool) or self.size <= 100
 
     @property
     def can_be_listed(self) -> bool:
-        """True if people ask for several values, or for all but one."""
+        """True if filters use several values, or all but one."""
         return self.can_be_named and self.size > 2
 
     @cached_property
@@ -141,7 +141,7 @@ class Attribute(Operands):
 
 @cache
 def attributes() -> Mapping[str, Attribute]:
-    """All of them by name; made when first asked for, as they take 0.2 s."""
+    """All of them by name; made on first use, because they take 0.2 s."""
     return {
         "account": _labels("account", 100_000),
         "device": _labels("device", 50_000, missing=0.1),

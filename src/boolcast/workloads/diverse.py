@@ -99,7 +99,7 @@ class Diverse:
         return pa.Table.from_batches(batches, _SUBSCRIPTIONS)
 
     def subscription_filters(self, start: int, count: int) -> Iterator[Filter]:
-        """The column `filter` of `subscriptions` as trees, made as they are asked for."""
+        """The column `filter` of `subscriptions` as trees, made lazily."""
         for _, kinds, fractions in self._draw(start, count):
             for kind, each in zip(kinds, fractions, strict=True):
                 yield self.shapes[kind].filter(each)

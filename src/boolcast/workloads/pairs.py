@@ -77,7 +77,7 @@ class Pairs:
 
     @property
     def schema(self) -> Schema:
-        """What is known of events: integers within bounds, and all of them there."""
+        """Every attribute is an integer within bounds, and none is missing."""
         return Schema(
             {
                 name: Attribute("number", integer=True, minimum=1, maximum=size, required=True)
@@ -108,7 +108,7 @@ class Pairs:
         """Columns `subscription` (such as `s17`), `class` (`T2` or `T3`, the tail), `filter`."""
         filters = list(self._rows(start, count))
         columns = [
-            [f"s{start + place}" for place in range(count)],
+            [f"s{start + row}" for row in range(count)],
             [f"T{len(leaves) - 1}" for leaves in filters],
             [" and ".join(map(_text, leaves)) for leaves in filters],
         ]
@@ -116,7 +116,7 @@ class Pairs:
         return pa.Table.from_arrays(arrays, schema=_SUBSCRIPTIONS)
 
     def subscription_filters(self, start: int, count: int) -> Iterator[Filter]:
-        """The column `filter` of `subscriptions` as trees, made as they are asked for."""
+        """The column `filter` of `subscriptions` as trees, made lazily."""
         return map(And, self._rows(start, count))
 
     def subscription(self, row: int) -> Filter:
@@ -159,8 +159,8 @@ class Pairs:
         names = np.argsort(lots, axis=1, kind="stable")[:, :_LONGEST_TAIL].tolist()
         values = np.stack(
             [
-                draws.integers(f"pair.value{place}", pairs, 1, self.parameters.lower_values)
-                for place in range(_LONGEST_TAIL)
+                draws.integers(f"pair.value{position}", pairs, 1, self.parameters.lower_values)
+                for position in range(_LONGEST_TAIL)
             ],
             axis=1,
         ).tolist()

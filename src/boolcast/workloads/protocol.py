@@ -26,7 +26,7 @@ class Workload(Protocol):
         """Columns `subscription` (an id such as `s17`), `class` and `filter` (its text)."""
 
     def subscription_filters(self, start: int, count: int) -> Iterator[Filter]:
-        """The column `filter` of `subscriptions` as trees, made as they are asked for."""
+        """The column `filter` of `subscriptions` as trees, made lazily."""
 
     def subscription(self, row: int) -> Filter:
         """One filter; for many, `subscription_filters` is far faster."""

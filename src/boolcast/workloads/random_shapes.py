@@ -34,12 +34,12 @@ from boolcast.workloads.attributes import Attribute, Operands, attributes
 from boolcast.workloads.draws import Draws
 
 Family = Literal["=", "in", "!=", "range", "starts_with", "like", "null", "not null"]
-Form = Literal[
+Notation = Literal[
     "=", "in", "!=", "<", "<=", ">", ">=", "between", "starts_with", "like", "null", "not null"
 ]
 """How a template is written."""
 
-_FORMS: Final[dict[Family, tuple[Form, ...]]] = {
+_NOTATIONS: Final[dict[Family, tuple[Notation, ...]]] = {
     "=": ("=",),
     "in": ("in",),
     "!=": ("!=",),
@@ -88,19 +88,19 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class Template:
-    """A leaf of a shape: an option, written in one of its forms."""
+    """A leaf of a shape: an option, written in one of its notations."""
 
-    def __init__(self, option: Option, form: Form) -> None:
+    def __init__(self, option: Option, notation: Notation) -> None:
         self.attribute = option.attribute
         self.share = option.share
-        self.form = form
+        self.notation = notation
         self.operands = option.operands
         self._part = option.part
 
     def numbers(self, first: float, second: float) -> tuple[int, ...]:
         """The numbers of the operands that two uniform fractions stand for."""
         size = self.operands.size
-        match self.form:
+        match self.notation:
             case "null" | "not null":
                 return ()
             case "in":
@@ -115,7 +115,7 @@ class Template:
         # Between half and one and a half of the part, so that its mean is the part.
         wanted = self._part + (first - 0.5) * min(self._part, 1 - self._part)
         count = min(max(round(wanted * size), 1), size - 1)
-        match self.form:
+        match self.notation:
             case "<":
                 return (count,)
             case "<=":
@@ -131,9 +131,9 @@ class Template:
     def filled(self, constants: Sequence[Value]) -> Leaf:
         """The predicate with these constants."""
         name = self.attribute
-        match self.form:
+        match self.notation:
             case "null" | "not null":
-                return IsNull(name, negated=self.form == "not null")
+                return IsNull(name, negated=self.notation == "not null")
             case "in":
                 return In(name, tuple(constants))
             case "between":
@@ -202,7 +202,7 @@ def random_shape(
 
 
 def fractions_needed(predicates: int) -> int:
-    """How many fractions fill a shape of so many predicates."""
+    """The number of fractions that fill a shape with this number of predicates."""
     return predicates * _DRAWS_PER_LEAF
 
 
@@ -232,7 +232,7 @@ class _Gardener:
     def grow(
         self, leaves: int, share: float, used: frozenset[str], *, is_and: bool
     ) -> Inner | Template:
-        """A tree of so many leaves over attributes not yet used."""
+        """A tree with this number of leaves over attributes not yet used."""
         if leaves == 1:
             return self._leaf(share, used)
         # Large branches first: single leaves can make good what those miss.
@@ -294,9 +294,9 @@ class _Gardener:
             point -= _WEIGHTS[family]
             if point < 0:
                 break
-        forms = _FORMS[family]
+        notations = _NOTATIONS[family]
         chosen = fitting[family][self._chance.below(len(fitting[family]))]
-        return Template(chosen, forms[self._chance.below(len(forms))])
+        return Template(chosen, notations[self._chance.below(len(notations))])
 
     def _options(self, share: float) -> Iterator[Option]:
         """All templates, those that can be wider or narrower with about the wanted share."""

@@ -1,7 +1,7 @@
 """Filters that no index is made for, on the events of the book auction.
 
-In equal shares: ORs one side of which is a range that many books fall into, pure negations,
-which nearly all books satisfy, and parts of titles, which say nothing of where to look.
+In equal shares: ORs with a range that many books fall into, pure negations that nearly all
+books satisfy, and parts of titles, which give an index nothing to look up.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from boolcast.model.events import Event
 from boolcast.workloads.auction import Auction
 from boolcast.workloads.draws import Draws, batches_of_rows
 
-_FORMS: Final = {
+_TEMPLATES: Final = {
     "or": "price < {price} or category = 'category {category}'",
     "not": "not (author = 'author {author}' or price < {price})",
     "contains": "contains(title, '{part}')",
 }
-_NAMES: Final = tuple(_FORMS)
+_NAMES: Final = tuple(_TEMPLATES)
 
 # Around 90 cents, below which 1 book in 15 lies; otherwise so many that few filters are equal.
 _SLOTS: Final = {
@@ -76,4 +76,4 @@ class Unselective:
             ]
             for kind, *constants in zip(kinds.tolist(), *columns, strict=True):
                 name = _NAMES[kind]
-                yield name, _FORMS[name].format_map(dict(zip(_SLOTS, constants, strict=True)))
+                yield name, _TEMPLATES[name].format_map(dict(zip(_SLOTS, constants, strict=True)))

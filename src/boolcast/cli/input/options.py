@@ -1,4 +1,4 @@
-"""The options that several commands share."""
+"""Options that several commands share."""
 
 from typing import Annotated
 
@@ -13,16 +13,15 @@ SchemaPath = Annotated[
     typer.Option(
         "--schema",
         metavar="FILE",
-        help="A schema as JSON: filters may use only what it knows, and strings become "
-        "timestamps where it says so.",
+        help="Schema of the events, as JSON.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first bad line.")]
 
 
 def read_schema(path: str | None) -> Schema | None:
-    """The schema in the file, if one is given."""
+    """The schema in the file, or None without a path. Raises FileError."""
     if path is None:
         return None
     with Source(path) as source:

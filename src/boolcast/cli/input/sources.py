@@ -1,7 +1,8 @@
-"""Reading input line by line: from a file, or from standard input; gzip is read through.
+"""Lines of a file or of standard input, with gzip decompressed on the way.
 
-A line that is wrong is no reason to give up on the others: `records` hands it to whoever
-reports it and goes on. Only one line is in memory at a time, and none past `LINE_LIMIT`.
+Lines come in batches: as many as one read gives, so that a pipe that delivers a line at a time
+is served at once, and a file in large pieces. A bad line does not stop the others; no line
+longer than `LINE_LIMIT` is kept in memory.
 """
 
 import gzip
@@ -15,12 +16,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, TypeVar, cast
 
-from boolcast.cli.output.progress import Progress
+from boolcast.cli.input.reading_progress import ReadingProgress
 from boolcast.errors import FileError, InputError, UsageError
 
 STANDARD_INPUT: Final = "-"
 LINE_LIMIT: Final = 16 * 1024 * 1024
 """The bytes of the longest line, and of the longest file that is read as a whole."""
+_READ_BYTES: Final = 1024 * 1024
 
 _GZIP: Final = b"\x1f\x8b"
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
@@ -30,16 +32,16 @@ Record = TypeVar("Record")
 
 
 class Line(NamedTuple):
-    """One line of a file, counted from 1, without its end and the space around it."""
+    """A line with its number, from 1, without its end and the space around it."""
 
     number: int
     data: bytes
 
 
 class Source:
-    """An input that is open; close it by `with`. `name` is what reports call it.
+    """An open input, for a `with` statement; `name` is its name in messages.
 
-    Raises FileError where the path cannot be opened, and later where it cannot be read.
+    Raises FileError if the path cannot be opened, and later if it cannot be read.
     """
 
     def __init__(self, path: str) -> None:
@@ -66,30 +68,36 @@ class Source:
             self._file.close()
 
     def records(
-        self,
-        read: Callable[[Line], Record],
-        report: Callable[[str, int, InputError], None],
+        self, read: Callable[[Line], Record], report: Callable[[str, int, InputError], None]
     ) -> Iterator[tuple[int, Record]]:
-        """What `read` makes of each line that is not empty, with the number of the line.
+        """What `read` makes of each line that is not empty, with the line's number.
 
-        Where `read` raises InputError, `report` gets the name, the line's number and the error.
+        If `read` raises InputError, `report` gets the file's name, the line's number and the error.
         """
-        with Progress(self.name, self.size) as progress:
-            for number, data in self._lines():
-                progress.update(self._file.tell() if self.size is not None else 0)
+        for lines in self.batches():
+            for number, data in lines:
                 try:
-                    if len(data.rstrip(b"\r\n")) > LINE_LIMIT:
-                        raise InputError(f"the line is longer than {LINE_LIMIT:,} bytes")
-                    if not (stripped := data.strip()):
+                    if (line := checked_line(number, data)) is None:
                         continue
-                    record = read(Line(number, stripped))
+                    record = read(line)
                 except InputError as error:
                     report(self.name, number, error)
                 else:
                     yield number, record
 
+    def batches(self) -> Iterator[list[tuple[int, bytes]]]:
+        """The lines as they are, with their numbers: as many at a time as are there already."""
+        with ReadingProgress(self.name, self.size) as progress:
+            first = 1
+            for lines in self._split():
+                progress.update(self._file.tell() if self.size is not None else 0)
+                if first == 1:
+                    lines[0] = self._without_mark(lines[0])
+                yield list(enumerate(lines, first))
+                first += len(lines)
+
     def read_whole(self) -> bytes:
-        """All that is there, without a byte order mark."""
+        """The whole content, without a byte order mark."""
         try:
             data = self._uncompressed().read(LINE_LIMIT + 1)
         except (OSError, EOFError, zlib.error) as error:
@@ -98,16 +106,19 @@ class Source:
             raise FileError(f"the file is longer than {LINE_LIMIT:,} bytes", path=self.name)
         return self._without_mark(data)
 
-    def _lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines with their ends; one past the limit is cut a little behind the limit."""
+    def _split(self) -> Iterator[list[bytes]]:
+        """The lines without their ends; of one past the limit only the beginning is kept."""
         try:
             stream = self._uncompressed()
-            number = 0
-            while data := stream.readline(LINE_LIMIT + 2):
-                number += 1
-                yield number, self._without_mark(data) if number == 1 else data
-                while data and not data.endswith(b"\n"):
-                    data = stream.readline(LINE_LIMIT)
+            rest = bytearray()
+            while data := stream.read1(_READ_BYTES):
+                rest += data
+                if (end := rest.rfind(b"\n", len(rest) - len(data))) >= 0:
+                    yield bytes(rest[:end]).split(b"\n")
+                    del rest[: end + 1]
+                del rest[LINE_LIMIT + 2 :]
+            if rest:
+                yield [bytes(rest)]
         except (OSError, EOFError, zlib.error) as error:
             raise FileError(_reason(error), path=self.name) from None
 
@@ -122,8 +133,16 @@ class Source:
         return data.removeprefix(_UTF_8_MARK)
 
 
+def checked_line(number: int, data: bytes) -> Line | None:
+    """The line, or None if it is empty. Raises InputError if it is too long."""
+    if len(data.rstrip(b"\r")) > LINE_LIMIT:
+        raise InputError(f"the line is longer than {LINE_LIMIT:,} bytes")
+    stripped = data.strip()
+    return Line(number, stripped) if stripped else None
+
+
 def refuse_two_readers(*paths: str | None) -> None:
-    """Raise UsageError where standard input would have to be read twice."""
+    """Raise UsageError if standard input is given twice."""
     if paths.count(STANDARD_INPUT) > 1:
         raise UsageError("standard input (`-`) can be read only once; give a file for the others")
 

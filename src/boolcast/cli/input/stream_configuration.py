@@ -1,4 +1,4 @@
-"""The configuration file of `boolcast stream`: what it may say, and what is wrong with it."""
+"""The configuration file of `boolcast stream`."""
 
 import re
 from typing import Annotated, Any, Final, Literal
@@ -16,9 +16,9 @@ _FILE_FORMATS: Final = frozenset(
 
 
 class SourceConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where events come from, in Spark's terms; `select` are SQL expressions over its columns.
+    """Where events come from, in Spark's terms; `select` lists SQL expressions.
 
-    `reader` says who reads Parquet files, and `fsspec` are options of workers that do.
+    `reader` says who reads Parquet files; `fsspec` has options for workers that do.
     """
 
     format: str
@@ -31,31 +31,31 @@ class SourceConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
 
     @property
     def is_read_by_workers(self) -> bool:
-        """True of Parquet files, unless Spark is asked for, or needed to select from them."""
+        """True for Parquet files, unless Spark is chosen or needed for `select`."""
         if self.reader is not None:
             return self.reader == "workers"
         return self.is_parquet and not self.select
 
     @property
     def is_parquet(self) -> bool:
-        """True of Parquet; as for Spark, the case of letters does not matter."""
+        """True for Parquet; like Spark, ignores case."""
         return self.format.casefold() == "parquet"
 
     @property
     def is_of_files(self) -> bool:
-        """True if Spark streams the files that come to a path."""
+        """True if the source is files that arrive at a path."""
         return self.path is not None and self.format.casefold() in _FILE_FORMATS
 
 
 class SparkConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where Spark runs: as `pipeline.session` has it, unless there is a master."""
+    """Where Spark runs; the default is that of `pipeline.session`."""
 
     master: str | None = None
     settings: dict[str, Option] = {}
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A stream as `pipeline.match_stream` takes it; `schema` is the path of a file."""
+    """The arguments of `pipeline.match_stream`; `schema` is a path."""
 
     index: str
     output: str
@@ -71,7 +71,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
 
 def read_configuration(path: str) -> Configuration:
-    """The configuration in a file: TOML, or JSON if it is named so. Raises FileError."""
+    """Read a TOML file, or JSON if named .json. Raises FileError."""
     with Source(path) as source:
         data = source.read_whole()
     decode = msgspec.json.decode if path.endswith(".json") else msgspec.toml.decode
@@ -86,24 +86,24 @@ def read_configuration(path: str) -> Configuration:
 
 
 def _check_reader(source: SourceConfiguration, name: str) -> None:
-    """What the workers read is Parquet files, as they are."""
+    """Raise FileError if workers cannot read the source: they read only whole Parquet files."""
     if source.is_parquet and source.path is None:
-        problem = "source.path is missing: it is where the files of the format parquet come to"
+        problem = "source.path is missing: the format parquet needs the folder of its files"
     elif not source.is_read_by_workers and source.fsspec:
-        problem = "source.fsspec is for workers, who read the format parquet alone: leave it out"
+        problem = "source.fsspec is for workers, which read only the format parquet: leave it out"
     elif not source.is_read_by_workers:
         return
     elif not source.is_parquet:
-        problem = f"source.reader: workers read the format parquet, and not {source.format}"
+        problem = f"source.reader: workers read the format parquet, not {source.format}"
     elif source.select:
-        problem = "source.reader: workers take the columns of files as they are: leave select out"
+        problem = "source.reader: workers cannot evaluate select: leave it out"
     else:
         return
     raise FileError(problem, path=name)
 
 
 def as_text(option: Option) -> str:
-    """An option as Spark takes it."""
+    """An option as text, as Spark wants it."""
     return str(option).lower() if isinstance(option, bool) else str(option)
 
 
@@ -112,7 +112,7 @@ _FIELD: Final = re.compile(r"Object (missing required|contains unknown) field `(
 
 
 def _told(problem: str) -> str:
-    """What is wrong, with the key that it is wrong of first, as it stands in the file."""
+    """The problem as `key: problem`, with the key as in the file."""
     match = _PROBLEM.fullmatch(problem)
     assert match is not None
     key, text = match["key"] or "", match["problem"]
@@ -121,6 +121,6 @@ def _told(problem: str) -> str:
         key = ".".join(filter(None, (key, field[2])))
         if field[1] == "missing required":
             return f"{key} is missing"
-        return f"{key} is not known here; `boolcast stream --help` shows all that is"
+        return f"{key} is not known here; `boolcast stream --help` shows all keys"
     text = text.replace("`", "")
     return f"{key}: {text[0].lower()}{text[1:]}" if key else text

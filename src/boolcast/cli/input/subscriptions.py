@@ -1,6 +1,6 @@
 """Subscriptions as lines of JSON: `{"subscription": "alert-1", "filter": "price < 25"}`."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -17,13 +17,49 @@ _EXAMPLE: Final = '{"subscription": "alert-1", "filter": "price < 25"}'
 
 
 class _SubscriptionLine(msgspec.Struct, frozen=True):
-    """A line as it stands; further members are allowed, and ignored."""
+    """A line of JSON; further members are ignored."""
 
     subscription: str | int
     filter: msgspec.Raw
 
 
 _DECODER: Final = msgspec.json.Decoder(_SubscriptionLine)
+
+
+class UnreadSubscription(NamedTuple):
+    """A subscription whose filter is still a text, or the JSON form of a filter if text is None."""
+
+    line: int
+    subscription: SubscriptionId
+    text: str | None
+    json: bytes
+
+    def filter(self, schema: Schema | None) -> Filter:
+        """Read the filter. Raises FilterError."""
+        if self.text is None:
+            return decode(self.json, schema=schema)
+        return parse(self.text, schema=schema)
+
+
+def read_subscription(line: Line) -> UnreadSubscription:
+    """Read all but the filter; a number as an id becomes text. Raises InputError."""
+    try:
+        parsed = _DECODER.decode(line.data)
+        data = bytes(parsed.filter)
+        text = msgspec.json.decode(data, type=str) if data.startswith(b'"') else None
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise InputError(
+            f"{_reason(error, line.data)}; a subscription is a line such as {_EXAMPLE}"
+        ) from None
+    return UnreadSubscription(line.number, SubscriptionId(str(parsed.subscription)), text, data)
+
+
+def conflict(subscription: SubscriptionId, line: int) -> InputError:
+    """The error of a subscription that an earlier line has with another filter."""
+    return InputError(
+        f"the subscription {subscription} stands in line {line} "
+        "with another filter, which is kept; give each subscription an id of its own"
+    )
 
 
 class Subscriptions(dict[SubscriptionId, Filter]):
@@ -35,31 +71,16 @@ class Subscriptions(dict[SubscriptionId, Filter]):
         self._lines: dict[SubscriptionId, int] = {}
 
     def read(self, line: Line) -> SubscriptionId:
-        """Add the subscription of a line. The filter may be text, or the JSON form of a filter.
+        """Add the subscription of a line. Raises InputError.
 
-        The same subscription twice is one, and with another filter an error: the first stays.
-        A number as an id is taken as its text.
+        The same id may come again with the same filter, not with another: the first stays.
         """
-        try:
-            parsed = _DECODER.decode(line.data)
-            data = bytes(parsed.filter)
-            text = msgspec.json.decode(data, type=str) if data.startswith(b'"') else None
-        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            raise InputError(
-                f"{_reason(error, line.data)}; a subscription is a line such as {_EXAMPLE}"
-            ) from None
-        if text is None:
-            filter = decode(data, schema=self._schema)
-        else:
-            filter = parse(text, schema=self._schema)
-        subscription = SubscriptionId(str(parsed.subscription))
-        if self.setdefault(subscription, filter) != filter:
-            raise InputError(
-                f"the subscription {subscription} stands in line {self._lines[subscription]} "
-                "with another filter, which is kept; give each subscription an id of its own"
-            )
-        self._lines.setdefault(subscription, line.number)
-        return subscription
+        unread = read_subscription(line)
+        filter = unread.filter(self._schema)
+        if self.setdefault(unread.subscription, filter) != filter:
+            raise conflict(unread.subscription, self._lines[unread.subscription])
+        self._lines.setdefault(unread.subscription, line.number)
+        return unread.subscription
 
 
 def _reason(error: Exception, data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Packages that not every installation has: where one is missing, say what to install."""
+"""Optional packages: if one is missing, say what to install."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ _SPARK: Final = frozenset({"fsspec", "pandas", "pyspark"})
 
 @contextmanager
 def needing_spark() -> Iterator[None]:
-    """Import inside what needs Spark. Raises UsageError if it is not installed."""
+    """A block for imports that need Spark. Raises UsageError if it is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -22,7 +22,7 @@ def needing_spark() -> Iterator[None]:
 
 
 def check_matplotlib() -> None:
-    """Raise UsageError if nothing can be drawn."""
+    """Raise UsageError if matplotlib is not installed."""
     from importlib.util import find_spec  # noqa: PLC0415 - for one option
 
     if find_spec("matplotlib") is None:

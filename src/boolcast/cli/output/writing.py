@@ -5,12 +5,11 @@ import math
 import os
 import sys
 from collections.abc import Mapping
-from typing import NoReturn
 
 import msgspec
 import typer
 
-from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.endings import discard_output, end_quietly
 from boolcast.errors import FileError
 from boolcast.model.values import Opaque, Timestamp, is_well_formed
 
@@ -20,36 +19,36 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def styled(text: str, style: str, *, error: bool = False) -> str:
+    """The text in a colour, if the stream is a terminal that shows colours.
+
+    NO_COLOR with any value and TERM=dumb turn colours off.
+    """
+    stream = sys.stderr if error else sys.stdout
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty():
+        return text
+    return typer.style(text, fg=style)
+
+
 def tolerate_narrow_encodings() -> None:
-    """Write what the terminal's encoding lacks (✓ in Latin-1) as an escape, instead of failing."""
+    """Escape characters that the terminal's encoding lacks (✓ in Latin-1), instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def write(text: str | bytes, *, end: bool = True) -> None:
-    """Write to standard output, at once, so that a reader downstream need not wait.
+    """Write to standard output at once, so that a reader downstream need not wait.
 
-    Where that reader is gone (`| head`), the command ends here without a word.
+    If that reader is gone (`| head`), the command ends here silently.
     """
     try:
         typer.echo(text, nl=end)
     except BrokenPipeError:
         end_quietly()
     except OSError as error:
-        _discard_output()
+        discard_output()
         raise FileError(f"cannot write: {error.strerror}", path="<stdout>") from None
-
-
-def end_quietly() -> NoReturn:
-    """End the command because nobody reads its output any more."""
-    _discard_output()
-    raise typer.Exit(ExitCode.BROKEN_PIPE)
-
-
-def _discard_output() -> None:
-    """Let the interpreter's last flush, of what could not be written, succeed."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def write_error(text: str) -> None:
@@ -72,7 +71,7 @@ def json_line(value: object) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """The value in what JSON has: timestamps as ISO 8601; as text, what JSON cannot say."""
+    """The value as JSON types: timestamps as ISO 8601, what JSON lacks as text."""
     match value:
         case Timestamp() | Opaque():
             return str(value)

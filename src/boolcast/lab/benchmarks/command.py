@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from boolcast.cli.input.options import AsJson
-from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.endings import ExitCode
 from boolcast.cli.output.extras import needing_spark
 from boolcast.errors import UsageError
 from boolcast.lab.benchmarks.choices import EngineName, RivalName, SparkPart, WorkloadName

@@ -1,16 +1,12 @@
-"""What `boolcast demo spark` does: index, stream, change. `spark_demo_report` shows it."""
+"""The work of `boolcast demo spark`: build an index, stream events, change the index meanwhile."""
 
-import logging
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
 from shutil import rmtree
 from time import monotonic
-from types import FrameType
-from typing import Final, NoReturn, Protocol
+from typing import Final, Protocol
 
 import msgspec
 import pyarrow.parquet as pq
@@ -25,7 +21,6 @@ from boolcast.lab.demo.stream_input import (
     CHANGE_SCHEMA,
     CHANGES,
     EVENT_SCHEMA,
-    Change,
     auction,
     put_events,
     slices,
@@ -35,24 +30,24 @@ from boolcast.pipeline import IndexReport, MatchStream, apply_changes, build_ind
 from boolcast.pipeline.spark.error_causes import SPARK_ERRORS, first_line
 
 _MARK: Final = ".boolcast-demo"
-"""A file of this name says that a folder may be replaced."""
+"""A folder with this file may be replaced."""
 
 _FILES: Final = 72
-"""Into how many files the events go; a batch takes four at most, and eight may wait."""
+"""Files of events."""
 _FILES_A_BATCH: Final = 4
 _FILES_WAITING: Final = 8
 
 _BUCKETS: Final = 2
-"""So that two cores build the index; one bucket would do for so few subscriptions."""
+"""One bucket would do for so few subscriptions; with two, two cores build the index."""
 
 _CHANGED_SHARE: Final = 200
-"""One in so many subscriptions comes, changes or goes with each change."""
+"""Each change adds, changes and deletes one in this many subscriptions."""
 
 _LOOK_SECONDS: Final = 0.1
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user chose."""
+    """The options of the command."""
 
     subscriptions: int
     events: int
@@ -61,36 +56,38 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Display(Protocol):
-    """Where the user sees how it goes."""
+    """Shows the user how far the demo is."""
 
     def begin(self, title: str, total: int | None = None) -> None:
-        """Something takes a while; with a total, `show_batch` tells how far it is."""
+        """Show a step that takes a while; `total` is in events."""
 
     def tell(self, text: str) -> None:
-        """Something is done."""
+        """Print a line."""
 
     def show_version(self, figures: VersionFigures) -> None:
-        """A version was published."""
+        """Show a version of the index when it is published."""
 
     def show_batch(self, batch: BatchReport) -> None:
-        """A batch was published."""
+        """Show a batch when it is published."""
 
 
 def run(choice: Choice, display: Display) -> Summary:
-    """Do it all, in a new folder. Raises BoolcastError."""
+    """Run the demo in a new folder. Raises BoolcastError."""
     start = monotonic()
     folder = _emptied(Path(choice.folder))
     display.begin("starting Spark")
-    with spark_session(None, "boolcast demo") as spark, _interruptible():
+    with spark_session(None, "boolcast demo") as spark:
         started = monotonic() - start
         cores = spark.sparkContext.defaultParallelism
-        display.tell(f"Spark {pyspark.__version__} on {counted(cores, 'core')}, {started:.1f} s")
+        display.tell(
+            f"Spark {pyspark.__version__} on {counted(cores, 'core')}, started in {started:.0f} s"
+        )
         job = _Job(spark, choice, folder, display)
         try:
             job.index()
             job.stream()
-            display.begin("summing up")
-            found = totals(spark, folder / "output", job.filter_of)
+            display.begin("reading the results")
+            found = totals(spark, folder / "output")
             rejects = reduce(DataFrame.union, (each.rejects for each in job.reports))
             return Summary(
                 folder=choice.folder,
@@ -105,11 +102,11 @@ def run(choice: Choice, display: Display) -> Summary:
                 stream=found,
             )
         except SPARK_ERRORS as error:
-            raise StreamError(f"Spark has ended the demo: {first_line(error)}") from error
+            raise StreamError(f"Spark ended the demo: {first_line(error)}") from error
 
 
 class _Job:
-    """The index and the stream, and what is known of them so far."""
+    """The index and the stream, and what they reported so far."""
 
     def __init__(self, spark: SparkSession, choice: Choice, folder: Path, display: Display) -> None:
         self.reports: list[IndexReport] = []
@@ -119,23 +116,19 @@ class _Job:
         self._folder = folder
         self._display = display
         self._auction = auction(choice.subscriptions, choice.seed)
-        self._changes: list[Change] = []
-
-    def filter_of(self, subscription: str) -> str:
-        return self._auction.filter_of(subscription, self._changes)
 
     def index(self) -> None:
-        """Write a table of subscriptions, as a user has one, and index it."""
+        """Write a table of subscriptions and index it."""
         many = self._choice.subscriptions
-        self._display.begin(f"indexing {many:,} subscriptions")
+        self._display.begin(f"indexing {many:,} filters")
         table = self._folder / "subscriptions.parquet"
         pq.write_table(self._auction.subscriptions(0, many), table)
         subscriptions = self._spark.read.parquet(str(table))
         self._publish(lambda: build_index(subscriptions, self._index, buckets=_BUCKETS))
 
     def stream(self) -> None:
-        """Put events into a folder while a stream matches them, and change the index meanwhile."""
-        self._display.begin("matching", self._choice.events)
+        """Match a folder that fills with events, and change the index meanwhile."""
+        self._display.begin("streaming", self._choice.events)
         events = self._spark.readStream.schema(EVENT_SCHEMA)
         stream = match_stream(
             events.option("maxFilesPerTrigger", _FILES_A_BATCH).parquet(
@@ -163,7 +156,7 @@ class _Job:
         while matched < self._choice.events:
             if change.done():
                 change.result()
-            # So that each version has batches of its own.
+            # Wait for a change before the next is due, so that each version gets batches.
             is_awaited = put + 1 in due or put + _FILES_A_BATCH >= len(files)
             waiting = sum(map(len, files[:put])) - matched
             if (
@@ -184,7 +177,6 @@ class _Job:
     def _change(self, number: int) -> None:
         many = max(1, self._choice.subscriptions // _CHANGED_SHARE)
         rows = self._auction.changes(number, self._choice.subscriptions, many)
-        self._changes += rows
         frame = self._spark.createDataFrame(rows, CHANGE_SCHEMA)
         self._publish(lambda: apply_changes(frame, self._index))
 
@@ -201,31 +193,13 @@ class _Job:
 
 
 def _emptied(folder: Path) -> Path:
-    """The folder, new; what another demo left there is gone."""
+    """Empty the folder, if it is of an older demo or new. Raises UsageError otherwise."""
     try:
         if folder.exists() and not (folder / _MARK).exists() and any(folder.iterdir()):
-            raise UsageError(f"{folder} holds other things than a demo: choose another --output")
+            raise UsageError(f"{folder} holds something else than a demo: choose another --output")
         rmtree(folder, ignore_errors=True)
         (folder / "events").mkdir(parents=True)
         (folder / _MARK).touch()
     except OSError as error:
         raise FileError(error.strerror or str(error), path=str(folder)) from None
     return folder
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C ends what waits, and no more: Spark's own handler would also fail its jobs, loudly."""
-
-    def interrupt(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - as signals have it
-        # Of the call that breaks off here py4j would write a trace.
-        logging.disable()
-        raise KeyboardInterrupt
-
-    disabled = logging.root.manager.disable
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        logging.disable(disabled)

@@ -1,9 +1,8 @@
-"""What `boolcast demo spark` matches: a book auction in which some rows are not as they should be.
+"""The input of `boolcast demo spark`: a book auction in which some rows are malformed.
 
-Events come as they land from a message queue: a key, and the event as JSON.
+Events look as if from a message queue: a key, and the event as JSON.
 """
 
-from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -22,14 +21,14 @@ _BAD_SUBSCRIPTION_EVERY: Final = 1_000
 _BAD_EVENT_EVERY: Final = 500
 _EVENTS: Final = pa.schema([("id", pa.string()), ("value", pa.string())])
 
-# What comes with each change, for the eye: it has matches from its version on.
-_WATCHES: Final = (
-    "condition = 'new' and price < 60",
-    "special = 'signed' and price < 250",
-    "special = 'first edition' and format = 'hardcover' and price < 200",
-    "bids >= 4 and price > 500",
-)
-CHANGES: Final = len(_WATCHES)
+WATCHES: Final = {
+    "watch-1": "condition = 'new' and price < 60",
+    "watch-2": "special = 'signed' and price < 250",
+    "watch-3": "special = 'first edition' and price < 120",
+    "watch-4": "bids >= 4 and price > 500",
+}
+"""A subscription that each change adds, to be seen: it has matches from its version on."""
+CHANGES: Final = len(WATCHES)
 _BROKEN: Final = "price < 10 && condition = 'new'"
 
 Change = tuple[str, str | None]
@@ -37,7 +36,7 @@ Change = tuple[str, str | None]
 
 
 def auction(subscriptions: int, seed: int) -> "FlawedAuction":
-    """One with about 8 matches an event, whatever the number of subscriptions."""
+    """An auction with about 8 matches per event for any number of subscriptions."""
     parameters = AuctionParameters(
         titles=subscriptions,
         authors=max(1, subscriptions // 10),
@@ -57,10 +56,10 @@ class FlawedAuction(Auction):
         if not len(bad):
             return table
         columns = {name: table[name].to_pylist() for name in ("subscription", "filter")}
-        for place in bad:
-            kind = int(rows[place]) // _BAD_SUBSCRIPTION_EVERY
-            row = (columns["subscription"][place], columns["filter"][place])
-            columns["subscription"][place], columns["filter"][place] = _bad_subscription(kind, *row)
+        for row in bad:
+            kind = int(rows[row]) // _BAD_SUBSCRIPTION_EVERY
+            good = (columns["subscription"][row], columns["filter"][row])
+            columns["subscription"][row], columns["filter"][row] = _bad_subscription(kind, *good)
         for name, values in columns.items():
             at = table.schema.get_field_index(name)
             table = table.set_column(at, name, pa.array(values, pa.string()))
@@ -72,17 +71,17 @@ class FlawedAuction(Auction):
         ids: list[str | None] = [f"e{row}" for row in range(start, start + count)]
         rows = self.events(start, count).to_pylist()
         values: list[str | None] = [encode(row).decode() for row in rows]
-        for place in range(count):
-            kind, rest = divmod(start + place, _BAD_EVENT_EVERY)
+        for row in range(count):
+            kind, rest = divmod(start + row, _BAD_EVENT_EVERY)
             if rest == _BAD_EVENT_EVERY // 2:
-                ids[place], values[place] = _bad_event(kind, ids[place], rows[place])
+                ids[row], values[row] = _bad_event(kind, ids[row], rows[row])
         return pa.Table.from_arrays([pa.array(ids), pa.array(values)], schema=_EVENTS)
 
     def changes(self, number: int, present: int, many: int) -> list[Change]:
-        """The rows of a change, which are numbered from 0 on.
+        """The rows of a change; the first change has number 0.
 
-        So many subscriptions are new, as many get another filter, and as many go, by a null
-        filter. One filter cannot be read. The last row is the watch of this change.
+        `many` subscriptions are new, as many get another filter, and as many are deleted. One
+        filter is malformed. The last row is the watch of this change.
         """
         texts = super().subscriptions(present + 2 * number * many, 2 * many)["filter"].to_pylist()
         new = range(present + number * many, present + (number + 1) * many)
@@ -93,22 +92,12 @@ class FlawedAuction(Auction):
             *((f"s{row}", text) for row, text in zip(other, texts[many:], strict=True)),
             *((f"s{row}", None) for row in gone),
             (f"s{present - 1 - number}", _BROKEN),
-            (watch_id(number), _WATCHES[number]),
+            list(WATCHES.items())[number],
         ]
-
-    def filter_of(self, name: str, changes: Iterable[Change]) -> str:
-        """The filter of a subscription after these changes, the last of which counts."""
-        changed = {each: text for each, text in changes if text not in {None, _BROKEN}}
-        return changed.get(name) or str(self.subscription(int(name.removeprefix("s"))))
-
-
-def watch_id(number: int) -> str:
-    """The subscription that comes with a change, by its number."""
-    return f"watch-{number + 1}"
 
 
 def put_events(source: FlawedAuction, rows: range, folder: Path) -> None:
-    """Put a file of events into a folder, all at once: Spark does not see dotted names."""
+    """Add a file of events to a folder, atomically: Spark ignores names with a leading dot."""
     name = f"events-{rows.start:09}.parquet"
     partial = folder / f".{name}"
     pq.write_table(source.keyed_events(rows.start, len(rows)), partial)
@@ -116,7 +105,7 @@ def put_events(source: FlawedAuction, rows: range, folder: Path) -> None:
 
 
 def slices(total: int, each: int) -> list[range]:
-    """The rows from 0 on, so many at a time; the last ones may be fewer."""
+    """The rows from 0 to `total` in slices of `each`; the last may be shorter."""
     return [range(*pair) for pair in pairwise([*range(0, total, each), total])]
 
 

@@ -1,63 +1,56 @@
-"""`boolcast demo spark` on the terminal: a bar while it runs, then a summary and a picture."""
+"""`boolcast demo spark` on the terminal: a row per version while it runs, then a summary."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import fill
 from types import TracebackType
 from typing import Final
 
-import typer
-from rich import progress
 from rich.console import Console
 from rich.text import Text
 
-from boolcast.cli.output.exit_codes import ExitCode
 from boolcast.cli.output.tables import QuietConsole
-from boolcast.cli.output.writing import counted, json_line, write, write_error
+from boolcast.cli.output.writing import json_line, write
 from boolcast.cli.stream_progress import BatchReport
-from boolcast.errors import FileError
+from boolcast.lab.demo.layout import aligned, print_heading, running_bar
 from boolcast.lab.demo.stream import Choice, run
-from boolcast.lab.demo.stream_summary import Matched, Reason, Summary, VersionFigures
+from boolcast.lab.demo.stream_picture import draw
+from boolcast.lab.demo.stream_summary import Reason, Summary, VersionFigures, Watch
+
+_HEADINGS: Final = (
+    *("version", "filters", "changed", "deleted"),
+    *("batches", "events", "matches", "events/s"),
+)
+_WIDTHS: Final = (7, 10, 9, 9, 9, 10, 11, 10)
 
 
 def show(choice: Choice, *, as_json: bool) -> None:
-    """Run it and write the summary, also into the folder."""
+    """Run the demo, and write the summary to the terminal and into the folder."""
     console = QuietConsole(highlight=False, soft_wrap=True, stderr=as_json)
-    try:
-        with _Live(console) as live:
-            summary = run(choice, live)
-    except KeyboardInterrupt:
-        write_error("stopped")
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    with _Live(console) as live:
+        summary = run(choice, live)
     folder = Path(choice.folder)
     line = json_line(summary)
     (folder / "summary.json").write_bytes(line)
     picture = folder / "summary.png" if find_spec("matplotlib") else None
     if picture is not None:
-        _draw(summary, picture)
+        draw(summary, picture)
     if as_json:
         write(line, end=False)
     else:
-        _write_summary(console, summary, picture)
+        _print_summary(console, summary, picture)
 
 
 class _Live:
-    """What is going on: a line for all that is done, and below, on a terminal, a bar."""
+    """Prints a row per version of the index, with its batches; on a terminal, a bar below."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._bar = progress.Progress(
-            progress.SpinnerColumn(),
-            progress.TextColumn("{task.description}"),
-            progress.BarColumn(),
-            progress.TimeElapsedColumn(),
-            progress.TextColumn("{task.fields[figures]}"),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._events = self._matches = 0
-        self._has_header = False
+        self._bar = running_bar(console)
+        self._versions: dict[int, VersionFigures] = {}
+        self._batches: list[BatchReport] = []
+        self._events = 0
 
     def __enter__(self) -> "_Live":
         self._bar.start()
@@ -72,6 +65,7 @@ class _Live:
         self._bar.stop()
 
     def begin(self, title: str, total: int | None = None) -> None:
+        self._print_row()
         for task in self._bar.task_ids:
             self._bar.remove_task(task)
         self._bar.add_task(title, total=total, figures="")
@@ -80,152 +74,75 @@ class _Live:
         self._console.print(text, markup=False)
 
     def show_version(self, figures: VersionFigures) -> None:
-        text = (
-            f"version {figures.version}: {counted(figures.subscriptions, 'subscription')} "
-            f"(+{figures.upserted:,} −{figures.deleted:,}, {figures.rejected:,} rejected) "
-            f"in {figures.seconds:.1f} s"
-        )
-        self._console.print(Text(text, style="green"))
+        if not self._versions:
+            self.tell(
+                f"indexed {figures.subscriptions:,} filters in {figures.seconds:.0f} s, "
+                f"rejected {figures.rejected:,} malformed ones"
+            )
+            print_heading(self._console, "A stream whose filters change while it runs")
+            self._console.print(Text(aligned(_HEADINGS, _WIDTHS), style="bold"))
+        self._versions[figures.version] = figures
 
     def show_batch(self, batch: BatchReport) -> None:
-        if not self._has_header:
-            self._has_header = True
-            self._console.print(Text(_row(_COLUMNS), style="bold"))
+        if self._batches and self._batches[-1].version != batch.version:
+            self._print_row()
+        self._batches.append(batch)
         self._events += batch.events
-        self._matches += batch.matches
-        self._console.print(
-            _row(
-                (
-                    str(batch.batch),
-                    str(batch.version),
-                    f"{batch.events:,}",
-                    f"{batch.matches:,}",
-                    f"{batch.dead_letters:,}",
-                    f"{batch.seconds:.2f}",
-                    f"{batch.events_per_second:,.0f}",
-                )
-            )
-        )
         for task in self._bar.task_ids:
-            figures = (
-                f"{self._events:,} events · {self._matches:,} matches · version {batch.version}"
-            )
+            figures = f"{self._events:,} events · version {batch.version}"
             self._bar.update(task, completed=self._events, figures=figures)
 
-
-_COLUMNS: Final = ("batch", "version", "events", "matches", "dead letters", "seconds", "events/s")
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "  ".join(
-        cell.rjust(max(len(name), 7)) for cell, name in zip(cells, _COLUMNS, strict=True)
-    )
-
-
-def _figures(summary: Summary) -> dict[str, str]:
-    stream, first, later = summary.stream, summary.versions[0], summary.versions[1:]
-    batches = counted(len(stream.batches), "batch", "batches")
-    came, went = (sum(getattr(each, name) for each in later) for name in ("upserted", "deleted"))
-    return {
-        "index": _rate(first.subscriptions, "subscriptions", first.seconds),
-        "changes": f"{came:,} came or changed and {went:,} went, in {len(later)} versions",
-        "stream": _rate(stream.events, f"events in {batches}", stream.seconds),
-        "matches": _rate(stream.matches, "matches, each exactly once,", stream.seconds),
-        "rejects": f"{summary.rejected:,} subscriptions could not be taken",
-        "dead letters": f"{stream.dead_letters:,} events could not be matched",
-        "all in all": f"{summary.seconds:.0f} s, {summary.session_seconds:.0f} s for Spark's start",
-    }
+    def _print_row(self) -> None:
+        """Print the version of the batches since the last row."""
+        if not self._batches:
+            return
+        version = self._versions[self._batches[-1].version]
+        events = sum(each.events for each in self._batches)
+        seconds = sum(each.seconds for each in self._batches)
+        is_first = version.version == min(self._versions)
+        cells = (
+            str(version.version),
+            f"{version.subscriptions:,}",
+            "" if is_first else f"{version.upserted:,}",
+            "" if is_first else f"{version.deleted:,}",
+            str(len(self._batches)),
+            f"{events:,}",
+            f"{sum(each.matches for each in self._batches):,}",
+            f"{events / max(seconds, 1e-3):,.0f}",
+        )
+        self._console.print(Text(aligned(cells, _WIDTHS)))
+        self._batches = []
 
 
-def _rate(many: int, what: str, seconds: float) -> str:
-    return f"{many:,} {what} in {seconds:.1f} s: {many / seconds:,.0f} a second"
-
-
-def _write_summary(console: Console, summary: Summary, picture: Path | None) -> None:
-    _begin(console, "Summary")
-    for name, text in _figures(summary).items():
-        console.print(f"  {name:<14}{text}", markup=False)
+def _print_summary(console: Console, summary: Summary, picture: Path | None) -> None:
     stream = summary.stream
-    _begin(console, "Top subscriptions")
-    _write_matched(console, stream.top)
-    _begin(console, "New while the stream ran: matches begin with the version")
-    _write_matched(console, stream.watches)
-    _begin(console, "Rejects, by their reasons")
-    _write_reasons(console, summary.reject_reasons)
-    _begin(console, "Dead letters, by their reasons")
-    _write_reasons(console, stream.dead_letter_reasons)
-    console.print()
-    told = f"all of it is in {summary.folder}/"
-    if picture is None:
-        told += ", but for a picture: pip install 'boolcast[report]'"
-    else:
-        told += f"; the picture: {picture}"
-    console.print(told, markup=False)
-
-
-def _begin(console: Console, title: str) -> None:
-    console.print()
-    console.print(Text(title, style="bold green"))
-
-
-def _write_matched(console: Console, rows: Sequence[Matched]) -> None:
-    console.print(Text("       matches  from version  subscription", style="bold"))
-    for row in rows:
-        told = f"  {row.matches:>12,}  {row.since_version:>12}  {row.subscription}: "
-        shown = _shortened(row.filter, console.width - len(told))
-        console.print(Text.assemble(told, (shown, "cyan")))
-
-
-def _write_reasons(console: Console, found: Sequence[Reason]) -> None:
-    for each in found:
-        console.print(f"  {each.rows:>6,}  {each.error}", markup=False)
-        if each.example is not None:
-            shown = _shortened(each.example, console.width - 10)
-            console.print(Text(f"          {shown}", style="cyan"))
-
-
-def _shortened(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[: max(length, 20) - 1]}…"
-
-
-def _draw(summary: Summary, path: Path) -> None:
-    """Draw the rate of every batch in the colour of its version, and the matches of the watches."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and a second
-
-    batches = summary.stream.batches
-    figure = Figure(figsize=(10, 6.5), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True)
-    for version in sorted({each.version for each in batches}):
-        of_version = [each for each in batches if each.version == version]
-        above.bar(
-            [each.start for each in of_version],
-            [each.events_per_second for each in of_version],
-            [each.seconds for each in of_version],
-            align="edge",
-            color=f"C{version - 1}",
-            edgecolor="white",
-            label=f"version {version}",
-        )
-    above.set_ylabel("events a second")
-    above.set_title(
-        f"{summary.versions[0].subscriptions:,} subscriptions, {summary.stream.events:,} events, "
-        f"{summary.stream.matches:,} matches on {counted(summary.cores, 'core')}"
+    console.print(
+        f"  {stream.events:,} events in {stream.seconds:.0f} s: "
+        f"{stream.events_per_second:,.0f} events and {stream.matches_per_second:,.0f} matches "
+        "a second"
     )
-    above.legend()
-    for number, watch in enumerate(summary.stream.watches):
-        below.step(
-            [each.start for each in batches],
-            [100 * each.watched.get(watch.subscription, 0) / each.events for each in batches],
-            where="post",
-            color=f"C{number + 1}",
-            label=f"{watch.subscription}: {watch.filter}",
+    print_heading(console, "Filters added while the stream ran match from their version on")
+    _print_watches(console, stream.watches)
+    print_heading(console, f"{summary.rejected:,} malformed filters were rejected")
+    _print_reasons(console, summary.reject_reasons)
+    print_heading(console, f"{stream.dead_letters:,} malformed events became dead letters")
+    _print_reasons(console, stream.dead_letter_reasons)
+    console.print()
+    told = f"{summary.seconds:.0f} s in all. Everything is in {summary.folder}/"
+    hint = "pip install 'boolcast[report]' draws a picture, too"
+    console.print(f"{told}\npicture: {picture}" if picture else f"{told}\n{hint}", markup=False)
+
+
+def _print_watches(console: Console, watches: Sequence[Watch]) -> None:
+    console.print(Text("  version   matches  filter", style="bold"))
+    for watch in watches:
+        figures = f"  {watch.since_version:<7}{watch.matches:>10,}  "
+        console.print(Text.assemble(figures, (watch.filter, "cyan")))
+
+
+def _print_reasons(console: Console, reasons: Sequence[Reason]) -> None:
+    for reason in reasons:
+        text = f"{reason.rows:>6,}  {reason.error}"
+        console.print(
+            fill(text, console.width, initial_indent="  ", subsequent_indent=" " * 10), markup=False
         )
-    below.set_ylabel("matching events, %")
-    below.set_xlabel("seconds since the stream began")
-    below.set_title("subscriptions that came while the stream ran")
-    below.set_ylim(0, 1.5 * max(below.dataLim.ymax, 0.1))
-    below.legend(fontsize="small", loc="upper left")
-    try:
-        figure.savefig(path, dpi=120)
-    except OSError as error:
-        raise FileError(f"cannot draw: {error}", path=str(path)) from None

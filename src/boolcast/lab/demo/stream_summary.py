@@ -1,22 +1,19 @@
-"""What came of `boolcast demo spark`, read from what the jobs have published."""
+"""The figures of `boolcast demo spark`, read from what the jobs published."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from boolcast.cli.stream_progress import BatchReport
-from boolcast.lab.demo.stream_input import CHANGES, watch_id
+from boolcast.lab.demo.stream_input import WATCHES
 from boolcast.pipeline import IndexReport, read_batches, read_dead_letters, read_matches
-
-_TOP: Final = 5
 
 
 class VersionFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """A version of the index: what is in it, and what it took to publish it."""
+    """A version of the index: its size, its changes, and the seconds to publish it."""
 
     version: int
     subscriptions: int
@@ -39,15 +36,15 @@ class VersionFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """Why rows could not be taken, how many, and one of them."""
+    """Why rows were refused, how many, and one of them."""
 
     error: str
     rows: int
     example: str | None
 
 
-class Matched(msgspec.Struct, frozen=True, kw_only=True):
-    """A subscription with its filter of now, its matches, and the version that had the first."""
+class Watch(msgspec.Struct, frozen=True, kw_only=True):
+    """A subscription added while the stream ran, and the version that first matched it."""
 
     subscription: str
     filter: str
@@ -56,22 +53,21 @@ class Matched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TimedBatch(BatchReport, frozen=True, kw_only=True):
-    """A batch, its beginning in seconds since that of the first, and matches of the watches."""
+    """A batch, its start in seconds after the first batch, and the watches' matches in it."""
 
     start: float
     watched: dict[str, int]
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
-    """What the published batches tell when put together."""
+    """All published batches together."""
 
     batches: tuple[TimedBatch, ...]
     events: int
     matches: int
     dead_letters: int
     seconds: float
-    top: tuple[Matched, ...]
-    watches: tuple[Matched, ...]
+    watches: tuple[Watch, ...]
     dead_letter_reasons: tuple[Reason, ...]
 
     @property
@@ -98,33 +94,39 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     stream: Totals
 
 
-def totals(spark: SparkSession, output: Path, filter_of: Callable[[str], str]) -> Totals:
-    """Read what the stream has published; `filter_of` tells the filter of a subscription."""
-    matches = read_matches(spark, output)
-    counts = matches.groupBy("subscription").agg(
-        F.count("*").alias("matches"), F.min("version").alias("since_version")
-    )
-    names = [watch_id(number) for number in range(CHANGES)]
-    is_watch = F.col("subscription").isin(names)
-    first = counts.orderBy(is_watch.desc(), F.desc("matches"), "subscription")
-    found = [
-        Matched(**row.asDict(), filter=filter_of(row["subscription"]))
-        for row in first.limit(CHANGES + _TOP).collect()
-    ]
-    watches = [each for each in found if each.subscription in names]
+def totals(spark: SparkSession, output: Path) -> Totals:
+    """Read what the stream published."""
     watched: dict[int, dict[str, int]] = {}
-    for row in matches.where(is_watch).groupBy("batch", "subscription").count().collect():
+    first_version: dict[str, int] = {}
+    of_watches = F.col("subscription").isin(list(WATCHES))
+    rows = (
+        read_matches(spark, output)
+        .where(of_watches)
+        .groupBy("batch", "version", "subscription")
+        .count()
+        .orderBy("batch")
+        .collect()
+    )
+    for row in rows:
         watched.setdefault(row["batch"], {})[row["subscription"]] = row["count"]
+        first_version.setdefault(row["subscription"], row["version"])
     batches = _batches(output, watched)
     return Totals(
         batches=batches,
         events=sum(each.events for each in batches),
         matches=sum(each.matches for each in batches),
         dead_letters=sum(each.dead_letters for each in batches),
-        # From the beginning of the first batch to the end of the last.
+        # From the start of the first batch to the end of the last.
         seconds=round(batches[-1].start + batches[-1].seconds, 3),
-        top=tuple(each for each in found if each.subscription not in names)[:_TOP],
-        watches=tuple(sorted(watches, key=lambda each: each.subscription)),
+        watches=tuple(
+            Watch(
+                subscription=name,
+                filter=WATCHES[name],
+                matches=sum(each.watched.get(name, 0) for each in batches),
+                since_version=version,
+            )
+            for name, version in sorted(first_version.items())
+        ),
         dead_letter_reasons=reasons(read_dead_letters(spark, output), "event"),
     )
 
@@ -142,7 +144,7 @@ def _batches(output: Path, watched: Mapping[int, dict[str, int]]) -> tuple[Timed
 
 
 def reasons(rows: DataFrame, example: str) -> tuple[Reason, ...]:
-    """The rows by their errors, the most frequent first; `example` names the column to show."""
+    """The rows by error, the most frequent first; `example` names the column to show."""
     found = (
         rows.groupBy("error")
         .agg(F.count("*").alias("rows"), F.min(example).alias("example"))

@@ -15,10 +15,9 @@ import pyarrow.parquet as pq
 import typer
 from rich.console import Console
 
-from boolcast.cli.output.exit_codes import ExitCode
+from boolcast.cli.output.endings import ExitCode, ended_by_sigterm
 from boolcast.cli.output.progress import shares
 from boolcast.cli.output.tables import WIDTH, QuietConsole
-from boolcast.cli.output.termination import ended_by_sigterm
 from boolcast.cli.output.writing import json_line, write, write_error, write_json
 from boolcast.errors import FileError, UsageError
 from boolcast.lab.papers.checks import Check

@@ -1,15 +1,13 @@
-"""The published engine: count fulfilled predicates, then look at few trees (P1-B3).
+"""P1's engine: count fulfilled predicates, then evaluate few trees (P1-B3).
 
 Distinct predicates have one-dimensional indexes by attribute. An event fulfils some of them;
 each counts up the hits of the filters it occurs in, as often as it occurs there (P1-E1). Only a
 filter with at least as many hits as its tree needs true leaves (P_min, P1-B2) is a candidate,
-and its tree is evaluated on the bits of the fulfilled predicates. What a predicate says is a
-set of intervals between ranks (`matching.values.ranks`), so its index is a binary tree over them:
-where an event's rank lies, the nodes above hold exactly the predicates that it fulfils.
-Patterns and residuals have no such set and are tested one by one.
+and its tree is evaluated on the bits of the fulfilled predicates. `predicate_indexes` finds the
+predicates that an event fulfils.
 
-This is what the access engine is measured against, and where selectivities are learnt
-(P1-B5). The index is built anew at the first match after a change.
+The access engine is measured against this one, and selectivities are learnt here (P1-B5). The
+index is rebuilt at the first match after a change.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -48,10 +46,10 @@ _LEVELS: Final = 31
 
 
 class Work(NamedTuple):
-    """What one event takes, independent of the machine (P1-X5).
+    """The work for one event, independent of the machine (P1-X5).
 
-    `associations` of fulfilled predicates with filters are counted up; `candidates` are then
-    looked at, which have so many `leaves` together.
+    `associations` of fulfilled predicates with filters are counted; then `candidates` are
+    evaluated, which have `leaves` in total.
     """
 
     associations: float
@@ -62,7 +60,7 @@ class Work(NamedTuple):
 class CountingMatcher:
     """P1's two-step filter over arbitrary Boolean trees, with selectivity counters.
 
-    Not for several threads at once. A change costs a new index at the next match.
+    Not thread-safe. After a change the next match builds a new index.
     """
 
     def __init__(self) -> None:
@@ -92,13 +90,13 @@ class CountingMatcher:
         )
 
     def work(self, events: Events) -> "Work":
-        """What it takes to match these events, on average; nothing is learnt from them."""
+        """The average work to match these events; nothing is learnt from them."""
         return self._built().work([event for _, event in numbered_events(events)])
 
     def statistics(self) -> Statistics:
         """Events seen, and how many of them satisfied each predicate of a subscription.
 
-        What a reader made before the last change has matched after it is not counted.
+        A reader from before the last change does not count what it matches afterwards.
         """
         return self._built().counters.statistics()
 
@@ -158,7 +156,7 @@ class CountingIndex:
     def matches(
         self, events: Sequence[Event]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Places of events and numbers of filters that accept them, in pairs of arrays.
+        """Positions of events and numbers of filters that accept them, in pairs of arrays.
 
         The first of a pair is good until the index is used again.
         """
@@ -181,7 +179,7 @@ class CountingIndex:
             yield found[:written], self._numbers[slots[:written]]
 
     def work(self, events: Sequence[Event]) -> Work:
-        """What matching takes, on average: the two steps again, in numpy and without a result."""
+        """The average work of matching: the two steps again, in numpy and without a result."""
         encoded = self.predicates.encode(events)
         starts, slots, counts = self._associations
         sizes = np.diff(self._trees.leaf_starts.astype(np.int64), append=len(self._trees.leaves))
@@ -217,16 +215,16 @@ class PredicateIndexes:
             if isinstance(leaf, Residual) or meaning(leaf).inside.literals:
                 tested.append((number, leaf))
             else:
-                sets.setdefault(leaf.attribute, {})[number] = meaning(leaf).inside.cuts
+                sets.setdefault(leaf.attribute, {})[number] = meaning(leaf).inside.ordered
         self._tests = PredicateTests(tested)
         self._spaces = {
-            name: (place, space_of(rows)) for place, (name, rows) in enumerate(sets.items())
+            name: (position, space_of(rows)) for position, (name, rows) in enumerate(sets.items())
         }
         # Attributes whose absence fulfils a predicate: `is null`.
         self._awaited = [
             (name, *self._spaces[name])
             for name, rows in sets.items()
-            if any(cuts[:1] == ((MISSING,),) for cuts in rows.values())
+            if any(row[:1] == ((MISSING,),) for row in rows.values())
         ]
         self.arrays = posted([(self._spaces[name][1], rows) for name, rows in sets.items()])
 
@@ -244,9 +242,9 @@ class PredicateIndexes:
                     attributes.append(known[0])
                     ranks.append(known[1].rank(value))
             holding += tests.holding(event)
-            for name, place, space in self._awaited:
+            for name, position, space in self._awaited:
                 if name not in event:
-                    attributes.append(place)
+                    attributes.append(position)
                     ranks.append(space.rank(None))
             starts.append(len(ranks))
             holding_starts.append(len(holding))

@@ -1,8 +1,8 @@
-"""Filters as trees over numbered predicates: what the engines that count have in common.
+"""Filters as trees over numbered predicates, for all engines that count.
 
-A predicate has one number wherever it occurs; a tree is a shape, which many filters share, and a
-row of predicates at its leaves. Counting works with *occurrences* of leaves (P1-E1, P3-E8), and a
-shape has jump code, in which a candidate's tree is evaluated.
+A predicate has one number wherever it occurs. A tree is a shape, which many filters share, and a
+row of predicates at its leaves. Counting counts *occurrences* of leaves (P1-E1, P3-E8). A shape
+has jump code, which evaluates a candidate's tree.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from boolcast.matching.counting.kernels.counting import Associations
 from boolcast.matching.values.shapes import Inner, short_circuit
 
 Tree = Inner | int
-"""Leaves are numbers of predicates, or in a shape their places in a row of such numbers."""
+"""Leaves are numbers of predicates, or in a shape their positions in a row of numbers."""
 
 
 def minimum_count(tree: Tree) -> int:
@@ -58,7 +58,7 @@ class Forest:
                 return self._number(node if wanted else complement(node))
 
     def renumber(self, numbers: Sequence[int]) -> None:
-        """Give each predicate the number in its place, in the same order; forget those with -1."""
+        """Renumber all predicates, in the same order; forget those with -1."""
         kept = [number >= 0 for number in numbers]
         self.predicates = {
             text: numbers[number] for text, number in self.predicates.items() if kept[number]
@@ -102,16 +102,16 @@ def _lifted(tree: Tree, row: list[int]) -> Tree:
 def associations(
     leaves: NDArray[np.uint32], slots: NDArray[np.int64], predicates: int, hits: np.dtype[Any]
 ) -> Associations:
-    """For each of so many predicates the slots in whose trees it is a leaf, and how often."""
+    """For each predicate the slots whose trees contain it, and how often."""
     order = np.lexsort((slots, leaves))
     leaves, slots = leaves[order], slots[order]
     begins = np.ones(len(leaves), dtype=np.bool_)
     begins[1:] = (leaves[1:] != leaves[:-1]) | (slots[1:] != slots[:-1])
-    places = np.flatnonzero(begins)
-    counts = np.diff(places, append=len(leaves))
-    starts = np.searchsorted(leaves[places], np.arange(predicates + 1))
+    positions = np.flatnonzero(begins)
+    counts = np.diff(positions, append=len(leaves))
+    starts = np.searchsorted(leaves[positions], np.arange(predicates + 1))
     return Associations(
-        starts.astype(np.uint64), slots[places].astype(np.uint32), counts.astype(hits)
+        starts.astype(np.uint64), slots[positions].astype(np.uint32), counts.astype(hits)
     )
 
 

@@ -1,4 +1,4 @@
-"""Arrays that grow at their end, for what is added one by one and read by kernels."""
+"""Arrays that grow at the end: elements are added one by one, and kernels read them."""
 
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
@@ -10,7 +10,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 class Growing(Generic[T]):
-    """An array with room behind it: adding costs the time of one element, on average."""
+    """An array with spare room: appending takes constant time on average."""
 
     __slots__ = ("_array", "size")
 

@@ -1,8 +1,8 @@
 """Which predicates an event fulfils: an index by rank where they are intervals, else a test.
 
-What a predicate says is a set of intervals between ranks (`values.ranks`), so its index is a
-binary tree over them: where an event's rank lies, the nodes above hold exactly the predicates
-that it fulfils. Patterns and residuals have no such set and are tested one by one.
+Most predicates are sets of intervals between ranks (`values.ranks`). Their index is a binary tree
+over the ranks: the nodes above an event's rank hold exactly the predicates that it fulfils.
+Patterns and residuals are tested one by one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -81,9 +81,9 @@ def _fitting(leaf: Like | StringTest | Matches) -> Callable[[str], bool]:
 
 
 def space_of(rows: Mapping[int, OrderedSet]) -> RankSpace:
-    """The space of all cuts of some sets."""
-    cuts: set[Boundary] = set()
-    return RankSpace.of_cuts(cuts.union(*rows.values()))
+    """The space of all boundaries of some sets."""
+    boundaries: set[Boundary] = set()
+    return RankSpace.of_boundaries(boundaries.union(*rows.values()))
 
 
 def posted(indexes: Sequence[tuple[RankSpace, Mapping[int, OrderedSet]]]) -> Indexes:
@@ -121,10 +121,10 @@ def intervals_of(
     """Every interval of every set: the predicate's number, its first rank, the one behind it."""
     numbers: list[int] = []
     bounds: list[int] = []
-    for number, cuts in rows.items():
-        bounds += [space.place[cut] for cut in cuts]
-        if len(cuts) % 2:
+    for number, boundaries in rows.items():
+        bounds += [space.bounds[boundary] for boundary in boundaries]
+        if len(boundaries) % 2:
             bounds.append(space.size)
-        numbers += [number] * ((len(cuts) + 1) // 2)
+        numbers += [number] * ((len(boundaries) + 1) // 2)
     ends = np.array(bounds, dtype=np.int64).reshape(-1, 2)
     return np.array(numbers, dtype=np.int64), ends[:, 0], ends[:, 1]

@@ -18,14 +18,14 @@ class SelectivityCounters:
     def __init__(
         self, predicates: Sequence[str], former: "SelectivityCounters | None" = None
     ) -> None:
-        self.places = {predicate: place for place, predicate in enumerate(predicates)}
+        self.positions = {predicate: position for position, predicate in enumerate(predicates)}
         self.events: int = former.events if former else 0
         self.matches = np.zeros(len(predicates), dtype=np.int64)
         self.joined = np.full(len(predicates), self.events, dtype=np.int64)
         if former:
-            shared = self.places.keys() & former.places.keys()
-            here = [self.places[predicate] for predicate in shared]
-            there = [former.places[predicate] for predicate in shared]
+            shared = self.positions.keys() & former.positions.keys()
+            here = [self.positions[predicate] for predicate in shared]
+            there = [former.positions[predicate] for predicate in shared]
             self.matches[here] = former.matches[there]
             self.joined[here] = former.joined[there]
 
@@ -41,7 +41,7 @@ class SelectivityCounters:
             predicates={
                 predicate: matches if since == self.events else round(matches * self.events / since)
                 for predicate, matches, since in zip(
-                    self.places, self.matches.tolist(), counted.tolist(), strict=True
+                    self.positions, self.matches.tolist(), counted.tolist(), strict=True
                 )
                 if since
             },

@@ -1,8 +1,8 @@
 """Filters as trees over constraints, each a set of values of one attribute.
 
-A predicate is a constraint. Siblings in an AND or OR that speak of one attribute become one, as
-long as order says all of them (P2-E7): `a > 3 and a < 9` is one interval, so that what covers it
-is found by one comparison. Patterns and residuals stay single: only a test can tell.
+A predicate is a constraint. Siblings in an AND or OR on one attribute become one constraint if
+they are sets of intervals (P2-E7): `a > 3 and a < 9` is one interval, and one comparison finds what
+covers it. Patterns and residuals stay single: only a test can decide them.
 """
 
 from collections.abc import Iterator
@@ -10,10 +10,8 @@ from typing import Final, NamedTuple
 
 from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.budget import Budget, BudgetExhaustedError
-from boolcast.algebra.domains import World
 from boolcast.algebra.ordered_sets import NOTHING
-from boolcast.algebra.value_sets import ValueSet, Variable, intersect, meaning
-from boolcast.algebra.witness_values import is_empty
+from boolcast.algebra.value_sets import ValueSet, Variable, World, intersect, is_empty, meaning
 from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import And, Constant, Filter, Leaf, Not, Or
 
@@ -61,7 +59,7 @@ def misses(values: ValueSet, others: ValueSet) -> bool:
     Sound, not complete: where only one of them has a pattern, it is taken for all strings.
     """
     both = intersect(values, others)
-    if not both.cuts:
+    if not both.ordered:
         return True
     if not values.literals or not others.literals:
         return False
@@ -127,14 +125,14 @@ def _siblings(node: Filter, wanted: bool, is_and: bool) -> Iterator[tuple[Filter
 def _both(one: Constraint, other: Constraint, is_and: bool, world: World) -> Constraint:
     """The AND or OR of two constraints on one attribute that order decides."""
     join = ordered.intersect if is_and else ordered.unite
-    cuts = join(one.inside.cuts, other.inside.cuts)
-    outside = ordered.intersect(world.domain(one.variable).cuts, ordered.complement(cuts))
-    return Constraint(one.variable, ValueSet(cuts), ValueSet(outside), one.attribute)
+    union = join(one.inside.ordered, other.inside.ordered)
+    outside = ordered.intersect(world.domain(one.variable).ordered, ordered.complement(union))
+    return Constraint(one.variable, ValueSet(union), ValueSet(outside), one.attribute)
 
 
 def _settled(constraint: Constraint, world: World) -> Constraint | bool:
     """The constraint, unless every event satisfies it, or none."""
-    if constraint.inside.cuts == NOTHING:
+    if constraint.inside.ordered == NOTHING:
         return False
     if constraint.inside == world.domain(constraint.variable):
         return True

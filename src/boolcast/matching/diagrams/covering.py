@@ -1,7 +1,7 @@
 """Covering by diagrams: which outputs cover a new filter, and which does it cover (P2-B5, B6)?
 
-A new filter N gives each variable codes (`diagram_questions`), then diagrams are evaluated
-under them (`kernels.diagram_covering`). Sound for every shape of filter:
+A new filter N gives each variable codes (`questions`), then diagrams are evaluated under them
+(`kernels.covering`). Sound for every shape of filter:
 
 - o covers N if o is true when the variables that a conjunction of N's disjunctive form implies
   are true and all others false, for each of these conjunctions: o is monotone.
@@ -37,7 +37,7 @@ from boolcast.matching.diagrams.variables import Variables
 Method = Literal["search", "one pass", "two passes"]
 
 _FEW: Final = 32
-"""So many outputs are checked one by one before anything else is tried."""
+"""Up to this many outputs are checked one by one."""
 
 _check = cast("Callable[..., int]", check)
 _reach = cast("Callable[..., int]", reach)
@@ -55,7 +55,7 @@ class Answer(NamedTuple):
 
 
 class CoveringSearch:
-    """Keeps what answers need as variables and outputs come and go."""
+    """Maintains what answers need while variables and outputs come and go."""
 
     def __init__(self, nodes: Nodes, variables: Variables) -> None:
         self._nodes = nodes
@@ -170,7 +170,7 @@ class CoveringSearch:
         return covering, _pass_over(variable, left, outputs, self._stamp, covering, memory)
 
     def relations(self, question: Question) -> Answer:
-        """All roots that cover and all that are covered, whatever covers whom among them."""
+        """All roots that cover and all that are covered."""
         self._make_room()
         self._stamp += 1
         self._memory.counts[:] = 0
@@ -180,7 +180,7 @@ class CoveringSearch:
         return Answer(covering, covered, 0, int(self._memory.counts[1]))
 
     def _covering(self, clauses: list[Numbers] | None, wanted: int) -> list[int]:
-        """Roots that cover, so many if there are: from the top or from the bottom.
+        """Up to `wanted` roots that cover: from the top or from the bottom.
 
         From the top are the roots whose first variables are coded; their number is known. From
         the bottom is a race against it.
@@ -291,8 +291,8 @@ class _Coded:
         self._clauses = clauses or []
 
     def __enter__(self) -> None:
-        for place, numbers in enumerate(self._clauses):
-            self._codes[numbers] |= np.uint64(1 << place)
+        for position, numbers in enumerate(self._clauses):
+            self._codes[numbers] |= np.uint64(1 << position)
 
     def __exit__(self, *_: object) -> None:
         for numbers in self._clauses:

@@ -1,10 +1,10 @@
 """Shared ordered decision diagrams with several outputs: routing and covering in one structure.
 
-P2's MBD. A filter is the root of a diagram over the global predicate index (`diagram_variables`),
-and all diagrams share their nodes (`diagram_nodes`), which lie in arrays. P2 writes conjunctions
-only; here every Boolean filter has a diagram, because a predicate and its complement are two
-variables and so every filter is monotone. One whose diagram would take too many nodes stays
-outside: it is matched by the reference evaluator and takes no part in covering.
+P2's MBD. A filter is the root of a diagram over the global predicate index (`variables`), and all
+diagrams share their nodes (`nodes`), which lie in arrays. P2 has only conjunctions; here every
+Boolean filter has a diagram: a predicate and its complement are two variables, so every filter
+is monotone. A filter whose diagram needs too many nodes stays outside: the reference evaluator
+matches it, and covering leaves it out.
 
 In P2 an *MBD* is a set of outputs with the same nodes below their roots (P2-B2.3); here that is
 a *diagram*. Those of its outputs that have the same attribute at the top differ in one predicate
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from boolcast.algebra.domains import ALL_EVENTS, World, worlds
+from boolcast.algebra.value_sets import ALL_EVENTS, World, worlds
 from boolcast.filters.expressions import Filter
 from boolcast.matching.diagrams.constraints import formula_of
 from boolcast.matching.diagrams.covering import Answer, CoveringSearch, Method
@@ -45,8 +45,7 @@ class Covering(msgspec.Struct, frozen=True):
 
     `covered_by` is one output, or those of one diagram, that cover the filter; then `covers` is
     empty, because in a table without redundancy it would be (P2-B6). `exhausted`: the filter has
-    too many clauses, and an answer may be missing. `diagrams` were evaluated, and `nodes` looked
-    at.
+    too many clauses, and answers may be missing. `diagrams` and `nodes` count those visited.
     """
 
     covered_by: list[str] = []
@@ -64,12 +63,11 @@ class _Held(NamedTuple):
 class Diagrams:
     """Filters by name as outputs of shared diagrams.
 
-    `order` are attributes from the top of the diagrams to the bottom (`diagram_order`); others
+    `order` lists attributes from the top of the diagrams to the bottom (`variable_order`); others
     come above them. With a schema without event types, predicates are compared by the values
-    that it admits, so that `x > 9` and `x >= 10` are one variable where x is an integer; what is
-    then said holds for events that conform. A filter gets at most `limit` new nodes. `way` is how
-    variables that imply each other are found (`implications`); the answers are the same.
-    Not for several threads at once.
+    that it admits: `x > 9` and `x >= 10` are one variable if x is an integer. Answers then hold
+    for events that conform. A filter gets at most `limit` new nodes. `way` chooses how implied
+    variables are found (`implications`); answers are the same. Not thread-safe.
     """
 
     def __init__(
@@ -82,7 +80,7 @@ class Diagrams:
     ) -> None:
         self._world = _world(schema)
         self.nodes = Nodes(limit)
-        self.variables = Variables(order, self.nodes.place)
+        self.variables = Variables(order, self.nodes.set_level)
         self._held: dict[str, _Held] = {}
         self._outside: dict[str, Filter] = {}
         self._names: dict[int, dict[str, None]] = {}

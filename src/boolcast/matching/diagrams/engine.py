@@ -1,10 +1,10 @@
 """The match engine on shared decision diagrams (P2-B4), over arbitrary Boolean filters.
 
-What it is good at is what P2 made it for: filters that share predicates and differ in little,
-and one structure for matching and covering. The diagrams change in microseconds
-(`diagrams.diagrams`), the index for matching is made anew: for a batch after every change, for
-single events when what was added since has been asked as often as there are filters. As `access`,
-it chooses by what it has seen of events.
+It is good at what P2 made it for: filters that share predicates and differ little, and one
+structure for matching and covering. Diagrams change in microseconds (`diagrams.diagrams`), but
+the index for matching is rebuilt: for a batch after every change; for single events once the
+additions have been evaluated as often as there are filters. Like the access engine, it learns
+from the events that it sees.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,18 +33,17 @@ from boolcast.model.identifiers import check_subscription_id
 from boolcast.model.statistics import Statistics
 
 _SAMPLE: Final = 4_096
-"""So many subscriptions say how attributes are to be ordered."""
+"""How many subscriptions the order of attributes is chosen by."""
 
 
 class MbdEngine:
     """P2's diagrams as a match engine.
 
-    The `order` of attributes may be given, from the top of the diagrams, as `attribute_order`
-    makes one of statistics; else it is chosen by the subscriptions that are there, and again
-    whenever they are twice as many. Statistics of events say which predicates few events satisfy;
-    without them a sample of the events seen does, once it is large enough. A filter that would
-    take more than `limit` nodes is left to the reference evaluator. Not for several threads at
-    once.
+    `order` lists attributes from the top of the diagrams, for example from `attribute_order`.
+    Without it the order is chosen by the subscriptions, again whenever their number has doubled.
+    `statistics` of events say which predicates few events satisfy; without them a sample of the
+    events does, once it is large enough. A filter that needs more than `limit` nodes is left to
+    the reference evaluator. Not thread-safe.
     """
 
     def __init__(
@@ -109,7 +108,7 @@ class MbdEngine:
         return pa.RecordBatchReader.from_batches(MATCHES, matches)
 
     def index(self) -> None:
-        """Index now what has changed, by what is known of events, and not with the next match."""
+        """Index all changes now instead of at the next match."""
         self._built()
 
     @property
@@ -123,17 +122,17 @@ class MbdEngine:
         return self.diagrams.figures()
 
     def visits(self) -> Visits:
-        """What events took since it last indexed, independent of the machine."""
+        """The work for events since the last indexing, independent of the machine."""
         return (self._state or self._built()).index.visits()
 
     def _learn_ahead(self, events: Events) -> int:
-        """Learn from the first chunk what the index needs: how many chunks that were.
+        """Learn from the first chunk, before indexing; returns the number of chunks used.
 
-        What comes from a reader is not read before the matches are.
+        A reader is not read before its matches are.
         """
         if self._given or self._sample.is_full or isinstance(events, pa.RecordBatchReader):
             return 0
-        # A malformed event is for those who read the matches.
+        # Reading the matches will raise it.
         with suppress(EventError):
             for chunk in chunks(events):
                 self._sample.learn_from(chunk)
@@ -144,7 +143,7 @@ class MbdEngine:
         for number, chunk in enumerate(chunks(events)):
             if number >= learnt:
                 self._sample.learn_from(chunk)
-            # A state that was changed since the call must not show.
+            # Changes since the call must not show.
             if state is self._state and not self._pending and not self._gone:
                 state = self._built()
             for rows, numbers in state.index.matches(chunk):

@@ -1,10 +1,9 @@
 """Which variables does a constraint imply, and which imply it? Three ways to the same answer.
 
-`Comparisons` compares a constraint with every variable of its attribute; that is what P2 calls
-covering without a cache. `DependencyCache` (P2-B7) keeps what variables imply each other as a
-minimal set of dependencies, and a constraint that is a variable already finds its answer by
-following them. `Ranges`, the one to use, asks sorted bounds: on one attribute, what implies
-`x < 9` are the intervals that end at 9 or before.
+`Comparisons` compares a constraint with every variable of its attribute, which P2 calls covering
+without a cache. `DependencyCache` (P2-B7) keeps a minimal set of dependencies between variables;
+a constraint that is already a variable follows them. `Ranges`, the default, searches sorted bounds:
+the intervals that imply `x < 9` are those that end at 9 or before.
 """
 
 from typing import Final, Literal, Protocol
@@ -24,17 +23,17 @@ Way = Literal["compared", "cached", "ranges"]
 
 _NONE: Final = np.zeros(0, dtype=np.int64)
 _MANY: Final = 1_024
-"""Fewer dead variables are not worth tidying up."""
+"""Fewer dead variables are not worth cleaning up."""
 
 _ANSWERS: Final = 1_024
-"""So many answers for an attribute are kept; then all are forgotten."""
+"""How many answers are kept for an attribute; then all are forgotten."""
 
 
 class Implications(Protocol):
-    """Numbered constraints, asked by further ones, which may be among them."""
+    """Numbered constraints, and which of them a given constraint implies or is implied by."""
 
     def add(self, number: int, constraint: Constraint) -> None:
-        """Take up a variable."""
+        """Add a variable."""
 
     def remove(self, number: int, constraint: Constraint) -> None:
         """Forget a variable."""
@@ -190,8 +189,8 @@ class _Sets:
         self._answers.clear()
         entry = self._entries[number] = len(self._variables)
         self._variables.append(number)
-        self._insides.add(constraint.inside.cuts, entry)
-        self._outsides.add(constraint.outside.cuts, entry)
+        self._insides.add(constraint.inside.ordered, entry)
+        self._outsides.add(constraint.outside.ordered, entry)
 
     def remove(self, number: int) -> None:
         self._answers.clear()
@@ -201,19 +200,19 @@ class _Sets:
 
     def around(self, values: ValueSet) -> Numbers:
         """The sets that hold all of some values."""
-        return self._missing(self._outsides, values.cuts)
+        return self._missing(self._outsides, values.ordered)
 
     def within(self, others: ValueSet) -> Numbers:
         """The sets that hold none of some values."""
-        return self._missing(self._insides, others.cuts)
+        return self._missing(self._insides, others.ordered)
 
-    def _missing(self, sets: Disjointness, cuts: OrderedSet) -> Numbers:
-        found = self._answers.get((sets, cuts))
+    def _missing(self, sets: Disjointness, boundaries: OrderedSet) -> Numbers:
+        found = self._answers.get((sets, boundaries))
         if found is None:
-            found = self._variables.view()[sets.missing(cuts)]
+            found = self._variables.view()[sets.missing(boundaries)]
             if len(self._answers) == _ANSWERS:
                 self._answers.clear()
-            found = self._answers[sets, cuts] = found[found >= 0]
+            found = self._answers[sets, boundaries] = found[found >= 0]
         return found
 
     def _tidy_up(self) -> None:

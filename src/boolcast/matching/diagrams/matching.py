@@ -1,10 +1,10 @@
 """The index that matches events against diagrams as they stand (P2-B4).
 
-The paper evaluates every diagram once for an event. Here only what may be true is looked at, see
-`kernels.diagram_matching`: each node waits for its variable or for the node below it, by the
-estimated shares of events (`values.selectivity`). Then few variables have to be found among all
-that an event fulfils, and only those are in the indexes by rank; whether another one is true is
-seen by comparing ranks when a node asks.
+The paper evaluates every diagram once for an event. Here only nodes that may be true are visited
+(`kernels.matching`): each node waits for its variable or for the node below it, whichever is true
+less often by estimate (`values.selectivity`). So an event must find only few variables, and the
+indexes by rank hold only those. Other variables are tested by comparing ranks when a node needs
+them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.matching.counting.kernels.counting import Encoded, Output
 from boolcast.matching.counting.predicate_indexes import PredicateTests, posted, space_of
-from boolcast.matching.diagrams.kernels.cuts import MOST_IN_CUT, choose_cuts
-from boolcast.matching.diagrams.kernels.cuts import Cuts as DiagramCuts
+from boolcast.matching.diagrams.kernels.cuts import MOST_IN_CUT, DiagramCuts, choose_cuts
 from boolcast.matching.diagrams.kernels.matching import (
     Graph,
     Scratch,
@@ -72,7 +71,7 @@ class DiagramIndex:
         ]
         for number, each in variables.items():
             if each.leaf is None:
-                sets.setdefault(each.attribute, {})[number] = each.inside.cuts
+                sets.setdefault(each.attribute, {})[number] = each.inside.ordered
         self._tests_of_events = PredicateTests(tested)
         self._spaces = Spaces({name: space_of(rows) for name, rows in sets.items()})
         ranks = _Ranks(self._spaces, sets, len(variables.uses()), selectivity)
@@ -83,7 +82,7 @@ class DiagramIndex:
         self._tests = ranks.tests
         self._indexes = posted(
             [
-                (space, {v: cuts for v, cuts in sets.get(name, {}).items() if is_listed[v]})
+                (space, {v: row for v, row in sets.get(name, {}).items() if is_listed[v]})
                 for name, space in zip(self._spaces.names, self._spaces.spaces, strict=True)
             ]
         )
@@ -110,7 +109,7 @@ class DiagramIndex:
             yield numbers
 
     def matches(self, chunk: Chunk) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Places of events and numbers of outputs that accept them, in pairs of arrays.
+        """Positions of events and numbers of outputs that accept them, in pairs of arrays.
 
         The first of a pair is good until the index is used again.
         """
@@ -173,14 +172,16 @@ class _Ranks:
         owners: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
         pairs: list[NDArray[np.int32]] = [np.zeros((0, 2), dtype=np.int32)]
         for name, rows in sets.items():
-            place = spaces.index[name]
-            space = spaces.spaces[place]
-            attributes[list(rows)] = place
+            position = spaces.index[name]
+            space = spaces.spaces[position]
+            attributes[list(rows)] = position
             by_length: dict[int, list[int]] = {}
-            for number, cuts in rows.items():
-                by_length.setdefault(len(cuts), []).append(number)
+            for number, row in rows.items():
+                by_length.setdefault(len(row), []).append(number)
             for length, numbers in by_length.items():
-                flat = space.places([cut for number in numbers for cut in rows[number]])
+                flat = space.positions(
+                    [boundary for number in numbers for boundary in rows[number]]
+                )
                 bounds = flat.reshape(len(numbers), length)
                 if length % 2:
                     end = np.full((len(numbers), 1), space.size, dtype=np.int32)
@@ -262,7 +263,7 @@ def _no_cuts(nodes: int, variables: int, outputs: int) -> DiagramCuts:
 def _listed(
     keys: NDArray[np.integer], values: NDArray[np.integer], count: int
 ) -> tuple[Unsigned, Unsigned]:
-    """For each of so many keys where its values start, and all values."""
+    """Where the values of each key start, and all values."""
     order = np.argsort(keys, kind="stable")
     starts = np.searchsorted(keys[order], np.arange(count + 1))
     return starts.astype(np.uint32), values[order].astype(np.uint32)

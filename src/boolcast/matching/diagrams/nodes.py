@@ -25,10 +25,10 @@ from boolcast.matching.values.shapes import Inner
 
 FALSE: Final = 0
 TRUE: Final = 1
-"""The two nodes that are there from the beginning."""
+"""The two terminal nodes."""
 
 DEFAULT_NODES: Final = 4_096
-"""So many new nodes, and a filter is not made a diagram."""
+"""A filter that needs more new nodes gets no diagram."""
 
 _STEPS_PER_NODE: Final = 16
 _REMEMBERED: Final = 1 << 12
@@ -42,7 +42,7 @@ _rehash = cast("Callable[[Store], None]", rehash)
 
 
 class Nodes:
-    """Nodes over numbered variables; whoever got one from `build` gives it back to `release`.
+    """Nodes over numbered variables. Give a node from `build` back to `release`.
 
     The order of variables is their `levels`, which must not change while a node holds them.
     """
@@ -73,8 +73,8 @@ class Nodes:
         """What joins took in the last build; 0 for a chain."""
         return int(self._room.counts[STEPS])
 
-    def place(self, variable: int, level: int) -> None:
-        """Give a variable, which no node holds, its place in the order."""
+    def set_level(self, variable: int, level: int) -> None:
+        """Give a variable, which no node holds yet, its level in the order."""
         if variable >= len(self.store.level):
             size = max(2 * variable, 64)
             self.store = self.store._replace(
@@ -169,7 +169,7 @@ def _empty_store() -> Store:
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """The array with room for more in its last dimension; what is new is -1."""
+    """The array with room for more in its last dimension, filled with -1."""
     grown = np.full((*array.shape[:-1], size), -1, dtype=array.dtype)
     grown[..., : array.shape[-1]] = array
     return grown

@@ -1,7 +1,8 @@
 """The predicate phase of covering: which variables does a filter bear on (P2-B5)?
 
-Of each conjunction of its disjunctive form, the variables that it implies; of each disjunction of
-its conjunctive form, those that imply it (decision 33). A plain conjunction is both at once.
+For each conjunction of its disjunctive normal form: the variables that it implies. For each
+disjunction of its conjunctive normal form: those that imply it (decision 33). A plain conjunction
+is both at once.
 """
 
 from collections.abc import Iterable
@@ -9,28 +10,28 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from boolcast.algebra.domains import World
 from boolcast.algebra.normal_forms import to_cnf, to_dnf
+from boolcast.algebra.value_sets import World
 from boolcast.filters.expressions import Filter, conjunction, disjunction
 from boolcast.matching.diagrams.constraints import Constraint, Formula, Junction, formula_of
 from boolcast.matching.diagrams.implications import WAYS, Implications, Numbers, Way
 from boolcast.matching.diagrams.variables import Variables
 
 _CLAUSES: Final = 64
-"""So many clauses have codes."""
+"""Filters with more clauses get no codes."""
 
 _VACUOUS: Final[list[Constraint]] = []
 
 
 class Question(NamedTuple):
-    """The codes of a filter: coded variables by clause; None where there are too many clauses."""
+    """The codes of a filter: coded variables by clause; None if there are too many clauses."""
 
     right: list[Numbers] | None
     left: list[Numbers] | None
 
 
 class Questions:
-    """Keeps what variables imply each other, as they come and go."""
+    """Maintains which variables imply each other."""
 
     def __init__(self, variables: Variables, world: World, way: Way) -> None:
         self._variables = variables
@@ -38,12 +39,12 @@ class Questions:
         self._implications: Implications = WAYS[way]()
 
     def add(self, numbers: Iterable[int]) -> None:
-        """Take up variables that are new."""
+        """Add new variables."""
         for number in numbers:
             self._implications.add(number, self._variables[number])
 
     def remove(self, gone: Iterable[tuple[int, Constraint]]) -> None:
-        """Forget variables that nobody holds any more."""
+        """Forget variables that no filter holds any more."""
         for number, constraint in gone:
             self._implications.remove(number, constraint)
 

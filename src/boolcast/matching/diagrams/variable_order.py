@@ -1,10 +1,10 @@
 """The order of attributes in diagrams, from what subscriptions look at (P2-B3).
 
-Frequent attributes come to the bottom, so that what stands above them shares their nodes, and so
-do those whose predicates concentrate; what occurs together stands together. The paper gives
-these criteria and no formula. Frequency and concentration are in one number here: how many pairs
-of subscriptions hold the same predicate on the attribute. The order is made from the bottom up:
-next comes whatever has most of them, raised by its affinity to the last one.
+Frequent attributes go to the bottom, where the nodes above can share theirs. So do attributes with
+few distinct predicates. Attributes that occur together stand together. The paper gives these
+criteria but no formula. Here one number covers frequency and concentration: how many pairs of
+subscriptions have the same predicate on the attribute. The order is built from the bottom up:
+next comes the attribute with the largest number, weighted by its affinity to the last one.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from boolcast.filters.expressions import Filter
 from boolcast.model.statistics import AttributeUse, SubscriptionStatistics
 
 _WINDOW: Final = 16
-"""Among so many of the heaviest the next one is chosen."""
+"""The next attribute is chosen among this many of the heaviest."""
 
 
 def attribute_order(statistics: SubscriptionStatistics) -> list[str]:

@@ -23,14 +23,14 @@ _ATTRIBUTE_BITS: Final = 32
 class Variables:
     """Constraints by number, with how many filters hold them; numbers are used again.
 
-    `attributes` are ordered from the top of the diagrams; one that is not among them comes
-    above all others when it is first met. `place` is told the level of each new variable.
+    `attributes` are ordered from the top of the diagrams. Another attribute goes above all
+    others when it first occurs. `set_level` gets each new variable and its level.
     """
 
-    def __init__(self, attributes: Sequence[str], place: Callable[[int, int], None]) -> None:
+    def __init__(self, attributes: Sequence[str], set_level: Callable[[int, int], None]) -> None:
         self._positions = {name: position for position, name in enumerate(attributes)}
         self._above = 0
-        self._place = place
+        self._set_level = set_level
         self._numbers: dict[tuple[Variable, ValueSet], int] = {}
         self._constraints: list[Constraint | None] = []
         self._uses = Growing(np.int64)
@@ -41,7 +41,7 @@ class Variables:
 
     def __getitem__(self, number: int) -> Constraint:
         constraint = self._constraints[number]
-        assert constraint is not None, "a variable that nobody holds"
+        assert constraint is not None, "a variable that no filter holds"
         return constraint
 
     def items(self) -> Iterator[tuple[int, Constraint]]:
@@ -61,7 +61,7 @@ class Variables:
         return sorted(self._positions, key=self._positions.__getitem__)
 
     def position(self, number: int) -> int:
-        """The place of a variable's attribute in the order."""
+        """The position of a variable's attribute in the order."""
         return self._positions[self[number].attribute]
 
     def hold(self, formula: Formula) -> tuple[Inner | int | bool, tuple[int, ...], list[int]]:
@@ -75,7 +75,7 @@ class Variables:
         return tree, tuple(held), new
 
     def let_go(self, held: Sequence[int]) -> list[tuple[int, Constraint]]:
-        """A filter no longer holds these variables; returns those that nobody else does."""
+        """A filter no longer holds these variables; returns those that no other filter holds."""
         uses = self._uses.view()
         gone: list[tuple[int, Constraint]] = []
         for number in held:
@@ -118,5 +118,5 @@ class Variables:
         if position is None:
             self._above -= 1
             position = self._positions[constraint.attribute] = self._above
-        self._place(number, (position << _ATTRIBUTE_BITS) + number)
+        self._set_level(number, (position << _ATTRIBUTE_BITS) + number)
         return number

@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from boolcast.matching.inputs.chunks import Chunk
+if TYPE_CHECKING:
+    from boolcast.matching.inputs.chunks import Chunk
 
 
 class AttributeWatch:
@@ -28,7 +30,7 @@ class AttributeWatch:
         return other
 
     def expect(self, names: Iterable[str], events: int) -> None:
-        """Filters use these attributes from now on, after so many events."""
+        """Filters use these attributes from now on, after `events` events."""
         with self._lock:
             new = set(names) - self._known
             if new:
@@ -44,7 +46,7 @@ class AttributeWatch:
                     name: since for name, since in self.unseen.items() if name not in seen
                 }
 
-    def see_chunk(self, chunk: Chunk) -> None:
+    def see_chunk(self, chunk: "Chunk") -> None:
         """Events of a chunk had the attributes whose columns are not all null."""
         columns = chunk.columns.columns
         self.see([name for name in self.unseen if name in columns and _has_value(columns[name])])

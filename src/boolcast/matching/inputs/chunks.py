@@ -1,8 +1,8 @@
-"""Many events in chunks, by columns, from whatever they come in."""
+"""Many events in chunks of columns, from Arrow or JSON lines."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,17 +12,19 @@ from boolcast.errors import EventError
 from boolcast.matching.inputs.encoding import Columns, Encoded
 from boolcast.matching.inputs.event_rows import numbered_events
 from boolcast.matching.inputs.protocol import Events
-from boolcast.matching.values.rank_tables import Spaces
-from boolcast.matching.values.segments import Segment
 from boolcast.model.arrow import events_from_arrow
 from boolcast.model.events import Event
+
+if TYPE_CHECKING:
+    from boolcast.matching.values.rank_tables import Spaces
+    from boolcast.matching.values.segments import Segment
 
 CHUNK_ROWS: Final = 16_384
 _CHUNK_LINES: Final = 1_024
 
 
 class Chunk(NamedTuple):
-    """Some events: their numbers, their columns, and what they are made of, to read single ones."""
+    """Some events: numbers, columns, and their source, from which single ones can be read."""
 
     numbers: NDArray[np.int64]
     columns: Columns
@@ -34,7 +36,7 @@ class Chunk(NamedTuple):
         numbers = range(len(events)) if numbers is None else numbers
         return cls(np.array(numbers, dtype=np.int64), Columns.of_events(events), events)
 
-    def encode(self, spaces: Spaces, segment: Segment) -> Encoded:
+    def encode(self, spaces: "Spaces", segment: "Segment") -> Encoded:
         """The events in the ranks of one segment."""
         return self.columns.encode(spaces, segment.text_columns)
 

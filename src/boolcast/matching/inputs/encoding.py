@@ -1,19 +1,21 @@
 """Events as rows of ranks, from mappings and from Arrow, and their strings for patterns."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from boolcast.errors import EventError
-from boolcast.matching.values.rank_tables import Spaces
-from boolcast.matching.values.ranks import RankSpace
-from boolcast.matching.values.segments import Segment
 from boolcast.model.arrow import columns_of, decoded
 from boolcast.model.events import Event
 from boolcast.model.values import EventValue
+
+if TYPE_CHECKING:
+    from boolcast.matching.values.rank_tables import Spaces
+    from boolcast.matching.values.ranks import RankSpace
+    from boolcast.matching.values.segments import Segment
 
 Ranks = NDArray[np.int32]
 
@@ -23,7 +25,7 @@ class Encoded(NamedTuple):
 
     `ranks` has a row for each event and a column for each attribute. `texts` holds the code
     points of strings; those of event e and text column c lie between entries 2e and 2e+1 of
-    `text_offsets[c]`, or both are -1 where the value is no string.
+    `text_offsets[c]`. Both entries are -1 if the value is not a string.
     """
 
     ranks: Ranks
@@ -55,7 +57,7 @@ class Columns:
         columns = {name: [event.get(name) for event in events] for name in names}
         return cls(len(events), columns)
 
-    def encode(self, spaces: Spaces, text_columns: NDArray[np.int32]) -> Encoded:
+    def encode(self, spaces: "Spaces", text_columns: NDArray[np.int32]) -> Encoded:
         """The events in the ranks of one segment."""
         ranks = np.empty((self.count, len(spaces.names)), dtype=np.int32)
         for number, (name, space) in enumerate(zip(spaces.names, spaces.spaces, strict=True)):
@@ -64,7 +66,7 @@ class Columns:
         return Encoded(ranks, *self._texts(spaces, text_columns))
 
     def _texts(
-        self, spaces: Spaces, text_columns: NDArray[np.int32]
+        self, spaces: "Spaces", text_columns: NDArray[np.int32]
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         attributes = np.flatnonzero(text_columns >= 0)
         if not len(attributes):
@@ -97,7 +99,7 @@ class SingleEvent:
     def __init__(self, event: Event) -> None:
         self._event = event
 
-    def encode(self, spaces: Spaces, segment: Segment) -> Encoded:
+    def encode(self, spaces: "Spaces", segment: "Segment") -> Encoded:
         """The event in the ranks of one segment."""
         if segment.has_patterns:
             return Columns.of_events([self._event]).encode(spaces, segment.text_columns)
@@ -111,7 +113,7 @@ class SingleEvent:
 
 
 def _check_text(name: str, array: pa.Array) -> None:
-    """Raise EventError for strings that are none: Arrow itself does not look."""
+    """Raise EventError for invalid UTF-8: Arrow itself does not check."""
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:
@@ -119,14 +121,14 @@ def _check_text(name: str, array: pa.Array) -> None:
 
 
 def _is_simple(kind: pa.DataType) -> bool:
-    """True for a type whose column is one attribute, whatever is in it."""
+    """True for a type whose column is always one attribute."""
     types = pa.types
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return _is_simple(kind.value_type)
     return not types.is_struct(kind) and not isinstance(kind, pa.BaseExtensionType)
 
 
-def _ranks(space: RankSpace, column: pa.Array | Sequence[EventValue | None]) -> NDArray[Any]:
+def _ranks(space: "RankSpace", column: pa.Array | Sequence[EventValue | None]) -> NDArray[Any]:
     if not isinstance(column, pa.Array):
         return np.array([space.rank(value) for value in column], dtype=np.int32)
     kind = column.type
@@ -145,7 +147,7 @@ def _ranks(space: RankSpace, column: pa.Array | Sequence[EventValue | None]) -> 
     return np.array([space.rank(value) for value in _python_values(column)], dtype=np.int32)
 
 
-def _ranks_of_numbers(space: RankSpace, column: pa.Array) -> NDArray[Any] | None:
+def _ranks_of_numbers(space: "RankSpace", column: pa.Array) -> NDArray[Any] | None:
     """The ranks of integers, floats and timestamps as a whole; None for other types."""
     kind = column.type
     ranks: NDArray[Any]
@@ -173,7 +175,7 @@ def _is_hashable(kind: pa.DataType) -> bool:
     return bool(pa.types.is_primitive(kind) or pa.types.is_boolean(kind))
 
 
-def _dictionary_ranks(space: RankSpace, column: pa.DictionaryArray) -> NDArray[np.int32]:
+def _dictionary_ranks(space: "RankSpace", column: pa.DictionaryArray) -> NDArray[np.int32]:
     """The rank of each distinct value, looked up once; one more entry stands for null."""
     values = column.dictionary
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):

@@ -1,4 +1,4 @@
-"""Events one by one, with their numbers, from whatever holds many."""
+"""Events one by one, with their numbers, from Arrow or JSON lines."""
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -16,10 +16,10 @@ _CHUNK_EVENTS: Final = 1_024
 
 
 def numbered_events(events: Events, first: int = 0) -> Iterator[tuple[int, Event]]:
-    """Events with their numbers, read as they are asked for; rows are counted from `first`.
+    """Events with their numbers, read lazily; rows are numbered from `first`.
 
-    A line of JSON is numbered from 0; a blank line has a number and no event. Raises EventError
-    at a malformed event; it names a row as `event 0` and a line as `line 1`.
+    Lines of JSON are numbered from 0; a blank line has a number but no event. Raises EventError
+    at a malformed event, which is called `event 0` in rows and `line 1` in lines.
     """
     check_events(events)
     match events:
@@ -34,7 +34,7 @@ def numbered_events(events: Events, first: int = 0) -> Iterator[tuple[int, Event
 
 
 def check_events(events: object) -> None:
-    """Raise UsageError for what does not hold events."""
+    """Raise UsageError for anything but Arrow or bytes."""
     if not isinstance(events, bytes | pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         raise UsageError(
             "events are an Arrow Table, RecordBatch or RecordBatchReader, or JSON lines as "
@@ -72,7 +72,7 @@ def _events_from_chunk(chunk: pa.RecordBatch, first: int) -> Iterable[Event]:
 
 
 def _events_before_the_bad_one(chunk: pa.RecordBatch, first: int) -> Iterator[Event]:
-    """The events of a chunk row by row: what is wrong with a column does not tell the row."""
+    """The events of a chunk row by row: an error in a column does not say which row."""
     for row in range(chunk.num_rows):
         try:
             yield from events_from_arrow(chunk.slice(row, 1))
@@ -80,5 +80,5 @@ def _events_before_the_bad_one(chunk: pa.RecordBatch, first: int) -> Iterator[Ev
             raise _located(error, f"event {first + row}") from None
 
 
-def _located(error: EventError, place: str) -> EventError:
-    return EventError(f"{place}: {error.problem}", attribute=error.attribute)
+def _located(error: EventError, position: str) -> EventError:
+    return EventError(f"{position}: {error.problem}", attribute=error.attribute)

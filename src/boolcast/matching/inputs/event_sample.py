@@ -1,10 +1,12 @@
 """A few of the events that a matcher has seen, to choose index cuts by."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from boolcast.matching.inputs.chunks import Chunk
 from boolcast.matching.values.selectivity import Selectivity
 from boolcast.model.events import Event
+
+if TYPE_CHECKING:
+    from boolcast.matching.inputs.chunks import Chunk
 
 _SIZE: Final = 256
 """How many events are remembered."""
@@ -49,7 +51,7 @@ class EventSample:
         if len(self.names) < _MOST_NAMES:
             self.names.update(dict.fromkeys(list(event)[: _MOST_NAMES - len(self.names)]))
 
-    def learn_from(self, chunk: Chunk) -> None:
+    def learn_from(self, chunk: "Chunk") -> None:
         """Remember a few events of a chunk, more of the first one."""
         rows = len(chunk.numbers)
         wanted = _FEW if self.is_full else _SIZE

@@ -1,4 +1,4 @@
-"""Which ids hold which filter, each filter held once, and matches as record batches."""
+"""Subscriptions of the simple engines: each filter once, with its ids; matches as batches."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -31,7 +31,7 @@ def checked_filter(subscription: str, filter: FilterLike) -> Filter:
 
 
 class Subscriptions:
-    """Which ids hold which filter; equal filters are one. Iterates over the filters."""
+    """Filters and their ids; equal filters are one. Iterates over the filters."""
 
     def __init__(self) -> None:
         self._filters: dict[str, Filter] = {}
@@ -67,7 +67,7 @@ class Subscriptions:
         return iter(self._holders)
 
     def snapshot(self) -> "Snapshot":
-        """The state of now, in time linear in the subscriptions."""
+        """The current state; takes time linear in the subscriptions."""
         holders = self._holders.values()
         return Snapshot(
             tuple(self._holders),

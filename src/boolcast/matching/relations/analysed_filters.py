@@ -1,161 +1,139 @@
-"""Filters as the routing tables hold them: each once, with what is quickly seen of it.
+"""Filters as an index holds them: each analysed once, and asked in pairs what covers or overlaps.
 
-Quickly seen are its *ranges*: for each attribute that it constrains, a set that holds every value
-which an accepted event can have there. They are what an AND of its parts leaves and an OR of them
-spans, so they may be too wide, never too narrow. Two filters with disjoint ranges do not overlap,
-and a filter without negation, disjunction, pattern or residual *is* its ranges. Whatever the
-ranges do not settle is proven by the algebra, once for each pair of filters.
+Most questions about two filters are settled by what analysis sees at once:
 
-A range that is too wide may hide a covering from us. That costs traffic and no delivery (R13).
+* The *ranges* of both (`relations.ranges`). Filters with disjoint ranges do not overlap. A filter
+  without negation, disjunction, pattern or residual predicate *is* its ranges (`is_exact`), so
+  between two of these the ranges decide.
+* *Witnesses*: events that a filter accepts. A filter that refuses one of them does not cover it.
+  The first are found on demand; every failed proof adds one.
 
-Most questions are answered no, so each form also has *samples*: events that it accepts. Whoever
-refuses one of them does not cover it. The first is found when it is asked for, and each proof that
-fails brings another.
+The algebra proves the rest, once for each pair. Ranges that are too wide may hide a covering. That
+costs traffic, never a delivery (R13).
 """
 
-import math
 from itertools import islice, zip_longest
 from typing import Final
 from weakref import WeakValueDictionary
 
-from boolcast.algebra import covers, overlaps
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.conjunctions import leaves
-from boolcast.algebra.ordered_sets import Boundary
+from boolcast.algebra.relations import covers, overlaps
 from boolcast.algebra.value_sets import meaning
 from boolcast.filters.evaluation import evaluate
-from boolcast.filters.expressions import TRUE, Filter, Not
-from boolcast.matching.relations.range_unions import (
-    Alternative,
+from boolcast.filters.expressions import TRUE, Filter, Not, leaves
+from boolcast.matching.relations.ranges import (
+    Bounds,
     Ranges,
-    needle_of,
-    options,
+    RangeUnion,
+    bounding_intervals,
+    range_unions,
     ranges_of,
-    share,
-    span_of,
+    ranges_share,
+    required_substring,
 )
 from boolcast.model.events import Event
-from boolcast.model.values import Opaque
 
 PROOF_BUDGET: Final = 5_000
-"""Steps of one proof. A broker asks often, and a filter that takes longer is just forwarded."""
+"""Steps of one proof. A broker asks often, and forwards a filter that takes longer."""
 
-_PROOFS_KEPT: Final = 1_000_000
+_MOST_ANSWERS: Final = 1_000_000
 """How many answers are remembered; then all are forgotten."""
 
 _ANYWHERE: Final[tuple[Filter, ...]] = (TRUE,)
-"""Where samples are looked for; one object for all, since there are many forms to collect."""
+"""Where to look for witnesses by default; one shared object, since there are many filters."""
 
-_FIRST_SAMPLES: Final = 3
-"""How many events are looked for at first, in different alternatives."""
+_FIRST_WITNESSES: Final = 3
+"""How many witnesses are looked for at first, in different alternatives."""
 
-_SAMPLES: Final = 6
-"""How many events a form remembers at most."""
-
-
-class Bounds:
-    """The least and the last cut of ranges, and the `points`: those that leave one value only."""
-
-    __slots__ = ("points", "spans")
-
-    def __init__(self, spans: dict[str, tuple[Boundary, Boundary]]) -> None:
-        self.spans = spans
-        self.points = {name: span[0] for name, span in spans.items() if ordered.is_point(*span)}
-
-    @classmethod
-    def of_event(cls, event: Event) -> "Bounds":
-        """The values of an event; those without a place in the order are left out."""
-        return cls(
-            {
-                name: (ordered.before(value), ordered.after(value))
-                for name, value in event.items()
-                if not isinstance(value, Opaque) and value not in (math.inf, -math.inf)
-            }
-        )
+_MOST_WITNESSES: Final = 6
 
 
 class AnalysedFilter(Bounds):
-    """A filter, what is quickly seen of it, and a number that it alone has.
+    """A filter with its bounds and a number of its own.
 
-    `is_never`: no event can be accepted. `is_exact`: the filter is its ranges. `options`: of
-    each the filter accepts only what lies within one of its bounds. There are none where the ranges
-    say as much. `needle`: an attribute and a text that it must contain, if nothing tells more.
+    `is_never`: no event can be accepted. `is_exact`: the filter is its ranges. `unions`: each
+    holds every accepted event; empty where the ranges say as much. `substring`: an attribute and
+    a text it must contain, if nothing else tells more.
     """
 
     __slots__ = (
         "__weakref__",
-        "_parts",
-        "_refused",
-        "_samples",
+        "_counterexamples",
+        "_witness_sources",
+        "_witnesses",
         "filter",
         "is_exact",
         "is_never",
-        "needle",
         "number",
-        "options",
         "ranges",
+        "substring",
+        "unions",
     )
 
     def __init__(self, filter: Filter, number: int) -> None:
         ranges = ranges_of(filter)
-        super().__init__(_spans(ranges or {}))
+        self.ranges: Ranges = ranges or {}
+        super().__init__(bounding_intervals(self.ranges))
         self.filter = filter
         self.number = number
         self.is_never = ranges is None
-        self.ranges: Ranges = ranges or {}
         self.is_exact = _is_exact(filter)
-        self.options: tuple[tuple[Bounds, ...], ...] = ()
-        self.needle = None if self.is_exact or self.points else needle_of(filter)
-        self._parts = _ANYWHERE
-        if not self.is_exact and ranges is not None and (found := _useful(filter, ranges)):
-            self.options = tuple(
-                tuple(Bounds(_spans(each.ranges)) for each in option) for option in found
+        self.unions: tuple[tuple[Bounds, ...], ...] = ()
+        self.substring = None if self.is_exact or self.points else required_substring(filter)
+        self._witness_sources = _ANYWHERE
+        if not self.is_exact and ranges is not None and (found := _useful_unions(filter, ranges)):
+            self.unions = tuple(
+                tuple(Bounds.of_ranges(alternative.ranges) for alternative in union)
+                for union in found
             )
-            self._parts = _parts(found)
-        self._samples: list[Event] | None = None
-        self._refused: list[Event] | None = None
+            self._witness_sources = _some_sources(found)
+        self._witnesses: list[Event] | None = None
+        self._counterexamples: list[Event] | None = None
 
     @property
-    def samples(self) -> list[Event]:
-        """Some events that the filter accepts, as different as may be; none if none was found."""
-        if self._samples is None:
-            found = (overlaps(self.filter, part, budget=PROOF_BUDGET) for part in self._parts)
-            self._samples = [each.witness for each in found if each.witness is not None]
-        return self._samples
+    def witnesses(self) -> list[Event]:
+        """Some events that the filter accepts, from different alternatives; may be empty."""
+        if self._witnesses is None:
+            found = (
+                overlaps(self.filter, source, budget=PROOF_BUDGET)
+                for source in self._witness_sources
+            )
+            self._witnesses = [each.witness for each in found if each.witness is not None]
+        return self._witnesses
 
     @property
-    def refused(self) -> list[Event]:
-        """An event that the negation of the filter accepts, if there is one."""
-        if self._refused is None:
+    def counterexamples(self) -> list[Event]:
+        """An event that the negation of the filter accepts, if one was found."""
+        if self._counterexamples is None:
             found = overlaps(Not(self.filter), TRUE, budget=PROOF_BUDGET).witness
-            self._refused = [] if found is None else [found]
-        return self._refused
+            self._counterexamples = [] if found is None else [found]
+        return self._counterexamples
 
 
 class FilterAnalyser:
-    """All forms in use, and the answers about pairs of them.
+    """Analyses filters, and remembers what it found about pairs of them.
 
-    Brokers in one process may share it: it only remembers what is true anyway.
+    Brokers in one process may share it: what it remembers is true for all of them.
     """
 
     def __init__(self) -> None:
-        self._forms: WeakValueDictionary[Filter, AnalysedFilter] = WeakValueDictionary()
+        self._analysed: WeakValueDictionary[Filter, AnalysedFilter] = WeakValueDictionary()
         self._next = 0
         self._covers: dict[tuple[int, int], bool] = {}
         self._overlaps: dict[tuple[int, int], bool] = {}
         self.proofs = 0
 
     def analyse(self, filter: Filter) -> AnalysedFilter:
-        """The form of a filter, always the same while somebody holds it."""
-        form = self._forms.get(filter)
-        if form is None:
+        """The analysed filter: the same object for equal filters, as long as anyone uses it."""
+        analysed = self._analysed.get(filter)
+        if analysed is None:
             self._next += 1
-            form = self._forms[filter] = AnalysedFilter(filter, self._next)
-        return form
+            analysed = self._analysed[filter] = AnalysedFilter(filter, self._next)
+        return analysed
 
-    def is_empty(self, form: AnalysedFilter) -> bool:
+    def is_empty(self, analysed: AnalysedFilter) -> bool:
         """True only if no event is accepted."""
-        return form.is_never or not overlaps(form.filter, TRUE, budget=PROOF_BUDGET).holds
+        return analysed.is_never or not overlaps(analysed.filter, TRUE, budget=PROOF_BUDGET).holds
 
     def covers(self, general: AnalysedFilter, specific: AnalysedFilter) -> bool:
         """True only if every event that `specific` accepts is accepted by `general`."""
@@ -163,17 +141,17 @@ class FilterAnalyser:
             return True
         if general.is_never:
             return False
-        spans = specific.spans
-        for name, (low, high) in general.spans.items():
-            span = spans.get(name)
-            if span is None or span[0] < low or high < span[1]:
+        intervals = specific.intervals
+        for name, (low, high) in general.intervals.items():
+            inner = intervals.get(name)
+            if inner is None or inner[0] < low or high < inner[1]:
                 return False
         if general.is_exact and specific.is_exact:
             ranges = specific.ranges
             return all(
-                # Of one interval the span has said it all.
-                len(cuts) <= 2 or ordered.intersect(cuts, ranges[name]) == ranges[name]
-                for name, cuts in general.ranges.items()
+                # A range of one interval was compared above.
+                len(values) <= 2 or ordered.intersect(values, ranges[name]) == ranges[name]
+                for name, values in general.ranges.items()
             )
         key = (general.number, specific.number)
         answer = self._covers.get(key)
@@ -185,20 +163,20 @@ class FilterAnalyser:
     def _prove_covering(self, general: AnalysedFilter, specific: AnalysedFilter) -> bool:
         if not may_cover(general, specific):
             return False
-        samples = specific.samples
+        witnesses = specific.witnesses
         self.proofs += 1
         verdict = covers(general.filter, specific.filter, budget=PROOF_BUDGET)
-        if verdict.witness is not None and len(samples) < _SAMPLES:
-            samples.append(verdict.witness)
+        if verdict.witness is not None and len(witnesses) < _MOST_WITNESSES:
+            witnesses.append(verdict.witness)
         return verdict.holds
 
     def overlaps(self, left: AnalysedFilter, right: AnalysedFilter) -> bool:
         """False only if no event is accepted by both."""
         if left.is_never or right.is_never:
             return False
-        for name, cuts in left.ranges.items():
+        for name, values in left.ranges.items():
             others = right.ranges.get(name)
-            if others is not None and not ordered.intersect(cuts, others):
+            if others is not None and not ordered.intersect(values, others):
                 return False
         if left.is_exact and right.is_exact:
             return True
@@ -213,42 +191,38 @@ class FilterAnalyser:
 
 
 def may_cover(general: AnalysedFilter, specific: AnalysedFilter) -> bool:
-    """False only if an event is known that `specific` accepts and `general` does not."""
-    return all(evaluate(general.filter, event, True) for event in specific.samples) and not any(
-        evaluate(specific.filter, event, True) for event in general.refused
+    """False only if a known event is accepted by `specific` and not by `general`."""
+    return all(evaluate(general.filter, event, True) for event in specific.witnesses) and not any(
+        evaluate(specific.filter, event, True) for event in general.counterexamples
     )
 
 
 def _limit(answers: dict[tuple[int, int], bool]) -> None:
-    if len(answers) > _PROOFS_KEPT:
+    if len(answers) > _MOST_ANSWERS:
         answers.clear()
 
 
-def _useful(filter: Filter, ranges: Ranges) -> list[list[Alternative]]:
-    """The options of a filter by which it may be better known than by its ranges."""
-    most = share(ranges) / 2
+def _useful_unions(filter: Filter, ranges: Ranges) -> list[RangeUnion]:
+    """The unions that describe a filter at least twice as well as its ranges do."""
+    most = ranges_share(ranges) / 2
     return [
-        option
-        for option in options(filter)
-        if all(_has_bounds(each.ranges) for each in option)
-        and sum(share(each.ranges) for each in option) < most
+        union
+        for union in range_unions(filter)
+        if all(_has_bounds(each.ranges) for each in union)
+        and sum(ranges_share(each.ranges) for each in union) < most
     ]
 
 
-def _parts(found: list[list[Alternative]]) -> tuple[Filter, ...]:
-    """Parts of the filter to look for samples in: some of each option."""
-    rows = zip_longest(*([each.part for each in option] for option in found))
-    parts = dict.fromkeys(part for row in rows for part in row if part is not None)
-    return tuple(islice(parts, _FIRST_SAMPLES))
+def _some_sources(unions: list[RangeUnion]) -> tuple[Filter, ...]:
+    """Subfilters to look for witnesses in: some of each union."""
+    rows = zip_longest(*([each.source for each in union] for union in unions))
+    sources = dict.fromkeys(source for row in rows for source in row if source is not None)
+    return tuple(islice(sources, _FIRST_WITNESSES))
 
 
 def _has_bounds(ranges: Ranges) -> bool:
-    """True if an attribute is there in every event within the ranges."""
-    return any(cuts[0] != (ordered.MISSING,) for cuts in ranges.values())
-
-
-def _spans(ranges: Ranges) -> dict[str, tuple[Boundary, Boundary]]:
-    return {name: span_of(cuts) for name, cuts in ranges.items()}
+    """True if every event within the ranges has one of their attributes."""
+    return any(values[0] != (ordered.MISSING,) for values in ranges.values())
 
 
 def _is_exact(filter: Filter) -> bool:

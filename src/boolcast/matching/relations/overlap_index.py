@@ -1,18 +1,18 @@
-"""Which of many filters overlap with a given one? Found by violating predicates (P3-B4).
+"""Which of many filters overlap with a given one? Found by violated predicates (P3-B4).
 
-The registered filters are stored as subscriptions are in the counting engine (P3-B1): predicates
-with their associations, and trees. A filter that is asked about has violating predicates, a set
-for each way to satisfy it (`relations.violations`). For each set the leaves that it makes false are
-counted in every registered tree, as often as they occur (P3-E8). A tree that can stand so many is
-a candidate, and overlaps if it is true with those leaves false and all others true.
+Registered filters are stored as in the counting engine (P3-B1): predicates with the filters that
+use them, and trees. A filter in question violates predicates: a set for each way to satisfy it
+(`relations.violations`). For each set we count the leaves that it makes false in every registered
+tree, as often as they occur (P3-E8). A tree that can stand that many is a candidate. It overlaps if
+it is true with those leaves false and all others true.
 
-Never misses an overlap: an event that both accept satisfies some branch, so none of the predicates
-that this branch rules out, and the tree, which is monotone, is true with all others true. May find
-one too many, where only several predicates together leave no value. Patterns and residuals are
-seen by what order says of them, so they hide nothing.
+An overlap is never missed: an event that both filters accept satisfies some branch, hence none of
+the predicates that this branch rules out, and the tree, which is monotone, is true with all others
+true. One too many may be found, where only several predicates together leave no value. Patterns and
+residual predicates rule out only what the order of values rules out.
 
-Filters come and go one by one. New associations stay apart until there are many, what is removed
-is skipped until it is the half, and sorting or moving all costs little for each in the end.
+Filters come and go one by one. New associations stay unsorted until there are many, and removed
+filters are skipped until they are half of all. So sorting and compacting cost little per change.
 """
 
 from collections.abc import Callable, Sequence, Sized
@@ -36,19 +36,19 @@ from boolcast.matching.relations.kernels.overlapping import (
     Violations,
     overlapping,
 )
-from boolcast.matching.relations.schema_domain import Possible
+from boolcast.matching.relations.schema_domain import SchemaDomain
 from boolcast.matching.relations.violations import (
     DEFAULT_SETS,
-    FREELY,
-    NO_WAY,
-    Sets,
+    UNSATISFIABLE,
+    VIOLATES_NOTHING,
     TooManySetsError,
+    ViolatingSets,
     violating_sets,
 )
 from boolcast.model.schemas import Schema
 
 _FEW: Final = 1_024
-"""So many associations may always be unsorted, and so many filters dead."""
+"""How many associations may always be unsorted, and how many filters dead."""
 
 _LARGEST: Final = np.iinfo(np.int16).max
 
@@ -62,9 +62,9 @@ _overlapping = cast("Callable[..., None]", overlapping)
 class OverlapWork(msgspec.Struct, frozen=True):
     """What an answer took, independent of the machine (P3-X6).
 
-    So many `sets` of violating predicates, `associations` of theirs counted up, `candidates`,
-    once for each set, and `leaves` of those candidates that had to be looked at: where nothing
-    is violated there is no need.
+    `sets` of violated predicates, `associations` counted for them, `candidates`, once for each
+    set, and `leaves` of the candidates whose tree was evaluated: where nothing is violated, the
+    tree need not be.
     """
 
     sets: int = 0
@@ -74,10 +74,10 @@ class OverlapWork(msgspec.Struct, frozen=True):
 
 
 class Overlap(msgspec.Struct, frozen=True):
-    """The names of what overlaps, in the order of coming; true if there is any.
+    """The names of overlapping filters, in the order they were added; true if there are any.
 
-    `exhausted`: there were too many ways to satisfy the filter, so that whatever can be satisfied
-    at all is said to overlap.
+    `exhausted`: there were too many ways to satisfy the filter, so every satisfiable filter is
+    said to overlap.
     """
 
     names: list[str]
@@ -95,14 +95,14 @@ class _Answer(NamedTuple):
 
 
 class OverlapIndex:
-    """Filters by name, asked for those that overlap with another one.
+    """Filters by name, asked which overlap with another one.
 
-    With a schema, values outside its domains do not count: on integers nothing lies between 10
-    and 11. Not for several threads at once.
+    With a schema, values outside its domains do not count: between the integers 10 and 11 lies
+    nothing. Not thread-safe.
     """
 
     def __init__(self, *, schema: Schema | None = None, sets: int = DEFAULT_SETS) -> None:
-        self._possible = Possible(schema)
+        self._domain = SchemaDomain(schema)
         self._limit = sets
         self._version = 0
         self._forest = Forest()
@@ -126,17 +126,14 @@ class OverlapIndex:
     def __len__(self) -> int:
         return len(self._slot_of)
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._slot_of
-
     @property
     def version(self) -> int:
-        """Another one after every change."""
+        """Changes with every change of the index."""
         return self._version
 
     @property
     def predicates(self) -> list[Leaf]:
-        """The distinct predicates by their numbers, some perhaps of filters that are gone."""
+        """The distinct predicates by number, perhaps with some of removed filters."""
         return self._forest.leaves
 
     @property
@@ -147,9 +144,9 @@ class OverlapIndex:
     def add(self, name: str, filter: Filter) -> None:
         """Register a filter under a name that is not in use."""
         assert name not in self._slot_of, "a name stands for one filter"
-        shape, row = self._forest.plant(self._possible.part(filter))
-        self._take_up_predicates()
-        self._take_up_shapes()
+        shape, row = self._forest.plant(self._domain.satisfiable(filter))
+        self._index_predicates()
+        self._index_shapes()
         self._version += 1
         slot = self._slot_of[name] = len(self._names)
         spare = len(row) - self._minimums[shape]
@@ -182,15 +179,15 @@ class OverlapIndex:
             self._compact()
 
     def first(self, filter: Filter) -> Overlap:
-        """One that overlaps, if there is any: scenario First. It stops when that is found."""
+        """One overlapping filter, if there is any; stops when it is found (scenario First)."""
         return self._named(self._ask(filter, 1))
 
     def all(self, filter: Filter) -> Overlap:
-        """All that overlap: scenario All."""
+        """All overlapping filters (scenario All)."""
         return self._named(self._ask(filter, len(self._names)))
 
     def count(self, filter: Filter) -> tuple[int, OverlapWork]:
-        """How many overlap, and what that took: `all` without the names, which take longest."""
+        """How many overlap, and the work: `all` without the names, which take longest."""
         slots, _, work = self._ask(filter, len(self._names))
         return len(slots), work
 
@@ -201,19 +198,19 @@ class OverlapIndex:
     def violating(self, predicate: Leaf) -> Numbers:
         """The numbers of the predicates that exclude this one: no value satisfies both (P3-B2).
 
-        What no value satisfies excludes everything.
+        A predicate that no value satisfies excludes all.
         """
-        variable, cuts = self._possible.values(predicate)
-        if not cuts:
+        variable, values = self._domain.values(predicate)
+        if not values:
             return np.arange(len(self._forest.leaves), dtype=np.uint32)
         known = self._attributes.get(variable)
-        return _NONE if known is None else known.missing(cuts)
+        return _NONE if known is None else known.missing(values)
 
     def _ask(self, filter: Filter, wanted: int) -> _Answer:
         groups: list[Numbers] = []
-        known: dict[Leaf, Sets] = {}
+        known: dict[Leaf, ViolatingSets] = {}
 
-        def leaf_sets(leaf: Leaf) -> Sets:
+        def leaf_sets(leaf: Leaf) -> ViolatingSets:
             if leaf not in known:
                 known[leaf] = self._leaf_sets(leaf, groups)
             return known[leaf]
@@ -224,22 +221,22 @@ class OverlapIndex:
             return _Answer(np.flatnonzero(self._is_alive.view())[:wanted], True, OverlapWork())
         return self._search(groups, sets, wanted)
 
-    def _leaf_sets(self, leaf: Leaf, groups: list[Numbers]) -> Sets:
-        """The sets of a leaf; what it rules out becomes a group, unless it is one already."""
-        variable, cuts = self._possible.values(leaf)
-        if not cuts:
-            return NO_WAY
+    def _leaf_sets(self, leaf: Leaf, groups: list[Numbers]) -> ViolatingSets:
+        """The sets of a leaf; what it rules out becomes a group, unless it already is one."""
+        variable, values = self._domain.values(leaf)
+        if not values:
+            return UNSATISFIABLE
         attribute = self._attributes.get(variable)
-        found = _NONE if attribute is None else attribute.missing(cuts)
+        found = _NONE if attribute is None else attribute.missing(values)
         if not len(found):
-            return FREELY
+            return VIOLATES_NOTHING
         for number, each in enumerate(groups):
             if len(each) == len(found) and np.array_equal(each, found):
                 return [frozenset((number,))]
         groups.append(found)
         return [frozenset((len(groups) - 1,))]
 
-    def _search(self, groups: list[Numbers], sets: Sets, wanted: int) -> _Answer:
+    def _search(self, groups: list[Numbers], sets: ViolatingSets, wanted: int) -> _Answer:
         if len(self._latest[0]) > _FEW + len(self._sorted.slots) // 8:
             self._sorted = self._associated(len(self._forest.leaves))
             self._latest = (Growing(np.uint32), Growing(np.uint32), Growing(np.int16))
@@ -265,14 +262,14 @@ class OverlapIndex:
         found = np.flatnonzero(self._is_alive.view() != is_open)
         return _Answer(found, False, OverlapWork(len(sets), *work.tolist()))
 
-    def _take_up_predicates(self) -> None:
+    def _index_predicates(self) -> None:
         for number in range(len(self._occurrences), len(self._forest.leaves)):
-            variable, cuts = self._possible.values(self._forest.leaves[number])
-            self._attributes.setdefault(variable, Disjointness()).add(cuts, number)
+            variable, values = self._domain.values(self._forest.leaves[number])
+            self._attributes.setdefault(variable, Disjointness()).add(values, number)
             self._occurrences.append(0)
             self._may_hold.append(True)
 
-    def _take_up_shapes(self) -> None:
+    def _index_shapes(self) -> None:
         known = len(self._minimums)
         if known == len(self._forest.shapes):
             return
@@ -294,7 +291,7 @@ class OverlapIndex:
         return ends[1:] - ends[:-1]
 
     def _compact(self) -> None:
-        """Forget what is dead: slots, their leaves, and predicates that occur nowhere else."""
+        """Drop dead slots, their leaves, and predicates that occur nowhere else."""
         slots = np.array(list(self._slot_of.values()), dtype=np.int64)
         kept = np.zeros(len(self._names), dtype=np.bool_)
         kept[slots] = True
@@ -320,7 +317,7 @@ class OverlapIndex:
 
 
 def _views(kind: Callable[..., T], arrays: Sequence[Growing[Any]]) -> T:
-    """The contents of growing arrays, in a row of that kind."""
+    """The contents of growing arrays, as a tuple of that kind."""
     return kind(*(each.view() for each in arrays))
 
 

@@ -1,39 +1,39 @@
-"""What the predicates of events can be, within a schema: the values that satisfy one, if any.
+"""Which values can satisfy a predicate, on the events that a schema admits?
 
-Patterns and residuals are seen by what order says of them, so they rule out nothing else.
+Patterns and residual predicates count by their place in the order of values alone, so they rule
+out nothing else.
 """
 
 from typing import cast
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.domains import ALL_EVENTS, worlds
 from boolcast.algebra.ordered_sets import NOTHING, OrderedSet
-from boolcast.algebra.value_sets import Variable, meaning
+from boolcast.algebra.value_sets import ALL_EVENTS, Variable, meaning, worlds
 from boolcast.filters.canonical import to_nnf, without_constants
 from boolcast.filters.expressions import FALSE, And, Filter, Leaf, Or
 from boolcast.model.schemas import Schema
 
 
-class Possible:
-    """The values and filters that events of a schema admit; without one, of any events."""
+class SchemaDomain:
+    """The values that events of a schema can have; without a schema, any events."""
 
     def __init__(self, schema: Schema | None) -> None:
         self._worlds = list(worlds(schema))
 
     def values(self, predicate: Leaf) -> tuple[Variable, OrderedSet]:
-        """The values of events with which the predicate is true, patterns aside."""
+        """The values that can satisfy the predicate, patterns aside."""
         variable, inside, _ = meaning(predicate)
         if self._worlds[0] is ALL_EVENTS:
-            return variable, inside.cuts
-        cuts: OrderedSet = NOTHING
+            return variable, inside.ordered
+        values: OrderedSet = NOTHING
         for world in self._worlds:
-            domain = world.domain(variable).cuts
-            there = ordered.intersect(world.restrict(variable, inside).cuts, domain)
-            cuts = ordered.unite(cuts, there)
-        return variable, cuts
+            domain = world.domain(variable).ordered
+            here = ordered.intersect(world.restrict(variable, inside).ordered, domain)
+            values = ordered.unite(values, here)
+        return variable, values
 
-    def part(self, filter: Filter) -> Filter:
-        """The filter in negation normal form, `false` for predicates that no value satisfies."""
+    def satisfiable(self, filter: Filter) -> Filter:
+        """The filter in negation normal form, without predicates that no value satisfies."""
         node = to_nnf(filter)
         if all(self.values(leaf)[1] for leaf in node.predicates()):
             return node

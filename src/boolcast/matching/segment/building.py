@@ -1,14 +1,12 @@
 """From filters as ranks to a segment: choose cuts, write programs, post them."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boolcast.matching.values.array_operations import copy_runs, number_rows
-from boolcast.matching.values.columns import RankedGroup
-from boolcast.matching.values.rank_tables import Spaces
 from boolcast.matching.values.segments import (
     ANY_ONE,
     ANY_TEXT,
@@ -19,14 +17,18 @@ from boolcast.matching.values.segments import (
     RESIDUAL,
     Segment,
 )
-from boolcast.matching.values.selectivity import Selectivity
 from boolcast.matching.values.shapes import Inner, Test, short_circuit
+
+if TYPE_CHECKING:
+    from boolcast.matching.values.columns import RankedGroup
+    from boolcast.matching.values.rank_tables import Spaces
+    from boolcast.matching.values.selectivity import Selectivity
 
 Integers = NDArray[np.int64]
 Jump = tuple[int, int, int]
 
 
-def build(groups: Sequence[RankedGroup], spaces: Spaces, selectivity: Selectivity) -> Segment:
+def build(groups: "Sequence[RankedGroup]", spaces: "Spaces", selectivity: "Selectivity") -> Segment:
     """Index the filters of all groups."""
     builder = _Builder(spaces, selectivity)
     for group in groups:
@@ -34,14 +36,18 @@ def build(groups: Sequence[RankedGroup], spaces: Spaces, selectivity: Selectivit
     return builder.finish()
 
 
-def cut_shares(group: RankedGroup, spaces: Spaces, selectivity: Selectivity) -> NDArray[np.float64]:
+def cut_shares(
+    group: "RankedGroup", spaces: "Spaces", selectivity: "Selectivity"
+) -> NDArray[np.float64]:
     """For each filter, the estimated share of events that satisfy its cheapest cut."""
     if group.shape.root is None:
         return np.ones(len(group.slots))
     return _cost(group.shape.root, _chances(group, spaces, selectivity), [])
 
 
-def _chances(group: RankedGroup, spaces: Spaces, selectivity: Selectivity) -> NDArray[np.float64]:
+def _chances(
+    group: "RankedGroup", spaces: "Spaces", selectivity: "Selectivity"
+) -> NDArray[np.float64]:
     """The estimated share of events that satisfy each test (columns) of each filter (rows)."""
     return np.stack(
         [
@@ -64,7 +70,7 @@ class _Posting(NamedTuple):
 
 
 class _Builder:
-    def __init__(self, spaces: Spaces, selectivity: Selectivity) -> None:
+    def __init__(self, spaces: "Spaces", selectivity: "Selectivity") -> None:
         self.spaces = spaces
         self.selectivity = selectivity
         self.postings: list[_Posting] = []
@@ -72,7 +78,7 @@ class _Builder:
         self.own = _Programs()
         self.operands = _Operands(spaces)
 
-    def add(self, group: RankedGroup) -> None:
+    def add(self, group: "RankedGroup") -> None:
         shape = group.shape
         slots = group.slots.astype(np.int64)
         if shape.root is None:
@@ -85,7 +91,7 @@ class _Builder:
             self._add_cut(group, rows, sorted(cut), np.median(chances[rows], axis=0).tolist())
 
     def _add_cut(
-        self, group: RankedGroup, rows: Integers, cut: list[int], chances: list[float]
+        self, group: "RankedGroup", rows: Integers, cut: list[int], chances: list[float]
     ) -> None:
         """Post the filters in these rows of the group, which all share a cut."""
         shape = group.shape
@@ -110,7 +116,7 @@ class _Builder:
                     is_multiple=len(cut) > 1,
                 )
 
-    def _programs(self, group: RankedGroup, rows: Integers, code: tuple[Jump, ...]) -> Integers:
+    def _programs(self, group: "RankedGroup", rows: Integers, code: tuple[Jump, ...]) -> Integers:
         """The programs of filters that share their code: one for each distinct set of constants.
 
         Programs of their own are numbered behind the shared ones; until their number is known
@@ -214,7 +220,7 @@ class _Builder:
 class _Operands:
     """Rows of code, and what they point to: lists of bounds, and patterns."""
 
-    def __init__(self, spaces: Spaces) -> None:
+    def __init__(self, spaces: "Spaces") -> None:
         self.spaces = spaces
         self.list_starts: list[NDArray[np.int32]] = [np.zeros(1, np.int32)]
         self.lists = 0
@@ -225,7 +231,9 @@ class _Operands:
         self.pattern_starts = [0]
         self.text_columns: dict[int, int] = {}
 
-    def code(self, group: RankedGroup, rows: Integers, code: tuple[Jump, ...]) -> NDArray[np.int32]:
+    def code(
+        self, group: "RankedGroup", rows: Integers, code: tuple[Jump, ...]
+    ) -> NDArray[np.int32]:
         """The code of some filters of a group, as an array (filter, test, column)."""
         assert len(code) < 1 << 15
         result = np.zeros((len(rows), len(code), 4), dtype=np.int32)
@@ -305,7 +313,7 @@ class _Programs:
         """All code, where programs start in it, and `order` with their final numbers.
 
         `order` names programs in the order in which they are met at the nodes. Those of their
-        own are laid out so: what is run in a row lies in a row.
+        own are laid out in this order, so that programs that run together lie together.
         """
         blocks = shared.blocks + own.blocks
         code = np.concatenate(

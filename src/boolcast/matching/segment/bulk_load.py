@@ -1,10 +1,9 @@
-"""Many subscriptions at once: few texts are parsed, the others only filled in.
+"""Load many subscriptions at once: parse few texts, and fill in templates for the others.
 
-Texts that occur again are one filter. A text is split at its literals; what is left is its
-form. Texts of one form have the same tree, and the literals of a predicate are looked up in a
-table of all that were seen with it, in whatever form: so a constant is read once however often
-it occurs. Where a text does not fit in (a residual, a literal that is an error or no value at
-all) it is parsed like any other.
+Equal texts are one filter. A text without its literals is its template. Texts with one template
+have the same tree, and a table holds the constants of all literals seen with a predicate: so a
+literal is read once, however often it occurs. Texts that fit no template (residuals, and literals
+that are errors) are parsed one by one.
 """
 
 from enum import Enum, auto
@@ -20,7 +19,7 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import DEEPEST, Limits
 from boolcast.filters.parsing import parse
 from boolcast.filters.size_check import check_limits
-from boolcast.matching.segment.filter_subscribers import Holders
+from boolcast.matching.segment.filter_subscribers import FilterSubscribers
 from boolcast.matching.segment.literal_templates import (
     Constants,
     Group,
@@ -44,15 +43,15 @@ REJECTS: Final = pa.schema(
         ("position", pa.int64()),
     ]
 )
-"""What `add_many` returns: the rows that it could not take, and why."""
+"""What `add_many` returns: the malformed rows, and why."""
 
 _CHUNK: Final = 65_536
-_FORM_CHARACTERS: Final = 1 << 22
-"""Of texts of so many characters together the forms are remembered; then they are forgotten."""
+_TEMPLATE_CHARACTERS: Final = 1 << 22
+"""Templates of texts with this many characters in total are kept; then all are forgotten."""
 
 
 class _Mark(Enum):
-    """In place of a form."""
+    """Instead of a template."""
 
     UNKNOWN = auto()
     MET = auto()
@@ -73,7 +72,7 @@ class Reject(NamedTuple):
 
 
 class Loader:
-    """Takes up rows, once, and makes a segment of them."""
+    """Takes rows, once, and makes a segment of them."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -83,20 +82,20 @@ class Loader:
         self._slot_of = np.zeros(0, dtype=np.int32)
         self._residuals: dict[int, Filter] = {}
         self._groups = Groups()
-        self._forms: dict[tuple[str, ...], LiteralTemplate | _Mark | None] = {}
-        self._form_characters = 0
+        self._templates: dict[tuple[str, ...], LiteralTemplate | _Mark | None] = {}
+        self._template_characters = 0
         self._constants = Constants()
 
     def __len__(self) -> int:
-        """How many subscriptions were taken up."""
+        """How many subscriptions were taken."""
         return len(self._slot_of)
 
     def take(self, rows: Rows) -> None:
-        """Take up rows; those that cannot be are listed in `rejects`, and of one id the last."""
+        """Take rows. Malformed ones go to `rejects`; the last row of an id counts."""
         encoded = rows.texts.dictionary_encode()
         slots, errors = self._take_texts(encoded.dictionary)
         codes = encoded.indices.fill_null(-1).to_numpy()
-        # One more behind the last, for -1: a text that is null.
+        # The entry behind the last is for -1, a text that is null.
         slot_of = np.append(slots, np.int32(-1))[codes]
         is_taken = (slot_of >= 0) & rows.subscriptions.is_valid().to_numpy(zero_copy_only=False)
         for number in np.flatnonzero(~is_taken).tolist():
@@ -112,7 +111,7 @@ class Loader:
     def _take_texts(
         self, texts: pa.LargeStringArray
     ) -> tuple[NDArray[np.int32], dict[int, FilterError]]:
-        """The slot of each of the texts, all different; -1 and an error where it has none."""
+        """The slot of each text; -1 and an error for a malformed one. Texts are distinct."""
         slots = np.full(len(texts), -1, dtype=np.int32)
         errors: dict[int, FilterError] = {}
         slot = 0
@@ -142,29 +141,29 @@ class Loader:
         self.rejects.append(Reject(number, subscription, text, reason, position))
 
     def _fill_in(self, slot: int, text: str) -> bool:
-        """Take up a text of a known form; False where it must be parsed."""
+        """Add a text with a known template; False if it must be parsed."""
         if len(text) > self.limits.text:
             return False
         key, literals = split(text)
-        form = self._forms.get(key, _UNKNOWN)
-        if form is _UNKNOWN:
-            # Not worth a form until it comes again.
+        template = self._templates.get(key, _UNKNOWN)
+        if template is _UNKNOWN:
+            # Not worth a template until it comes again.
             self._make_room(len(text))
-            self._forms[key] = _MET
+            self._templates[key] = _MET
             return False
-        if form is _MET:
+        if template is _MET:
             filter = self._read(text)
-            form = self._forms[key] = LiteralTemplate.of(
+            template = self._templates[key] = LiteralTemplate.of(
                 filter, literals, self._constants, self._groups
             )
-        return form is not None and form.take(slot, literals)
+        return template is not None and template.take(slot, literals)
 
     def _make_room(self, characters: int) -> None:
-        """Forget all forms if there are too many."""
-        self._form_characters += characters
-        if self._form_characters > _FORM_CHARACTERS:
-            self._form_characters = characters
-            self._forms.clear()
+        """Forget all templates if there are too many."""
+        self._template_characters += characters
+        if self._template_characters > _TEMPLATE_CHARACTERS:
+            self._template_characters = characters
+            self._templates.clear()
             self._constants.forget_literals()
 
     def _read(self, text: str) -> Filter:
@@ -178,34 +177,36 @@ class Loader:
         parts = take_apart(filter)
         if parts is None:
             return
-        shape, cuts = parts
-        self._groups[shape].add(slot, list(map(self._constants.number, cuts)))
+        shape, boundaries = parts
+        self._groups[shape].add(slot, list(map(self._constants.number, boundaries)))
         if shape.has_residual:
             self._residuals[slot] = filter
 
     def segment(self, first_sequence: int, selectivity: Selectivity) -> LiveSegment:
-        """All that was taken up, with sequence numbers from the first one on."""
+        """All rows taken, numbered from `first_sequence` on."""
         sequence = np.arange(first_sequence, first_sequence + len(self))
-        holders = Holders.sorted(self._slot_of, len(self._texts), sequence, self._subscriptions)
+        subscribers = FilterSubscribers.sorted(
+            self._slot_of, len(self._texts), sequence, self._subscriptions
+        )
         return LiveSegment.of_groups(
             [
-                _group(shape, each, self._constants.cuts)
+                _group(shape, each, self._constants.sets)
                 for shape, each in self._groups.items()
                 if each.slots
             ],
-            # By place, so that the place is found by the number without more ado.
-            holders._replace(sequence=sequence),
+            # Numbered by position, so that a number leads to its position at once.
+            subscribers._replace(sequence=sequence),
             self._texts,
             self._residuals,
             selectivity,
         )
 
 
-def _group(shape: Shape, filters: Group, cuts: list[OrderedSet]) -> ShapeGroup:
+def _group(shape: Shape, filters: Group, boundaries: list[OrderedSet]) -> ShapeGroup:
     group = ShapeGroup(shape)
     group.slots = filters.slots.tolist()
     for column, numbers in zip(group.columns, filters.constants, strict=True):
         distinct, codes = np.unique(np.frombuffer(numbers, np.int32), return_inverse=True)
-        column.distinct = [cuts[number] for number in distinct.tolist()]
+        column.distinct = [boundaries[number] for number in distinct.tolist()]
         column.codes = codes.tolist()
     return group

@@ -1,7 +1,7 @@
-"""Filters that are equal, whatever their spelling: each is kept once, for all who hold it.
+"""Equal filters, whatever their spelling, are kept once for all subscriptions that hold them.
 
-Of one shape and with the same bounds, two filters accept the same events. Only of a residual
-the bounds do not say all, so filters with one are equal where their texts are.
+Two filters of one shape with the same bounds accept the same events. For residuals the bounds do
+not say everything, so filters with a residual are equal only if their texts are.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from boolcast.errors import FilterError
 from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
-from boolcast.matching.segment.filter_subscribers import Holders
+from boolcast.matching.segment.filter_subscribers import FilterSubscribers
 from boolcast.matching.segment.literal_templates import split
 from boolcast.matching.segment.strings import StringColumn
 from boolcast.matching.values.array_operations import number_rows
@@ -23,31 +23,31 @@ from boolcast.matching.values.shapes import take_apart
 
 
 class Content(NamedTuple):
-    """What a segment is made of: filters by slot, and who holds them."""
+    """What a segment is made of: filters by slot, and their subscriptions."""
 
     groups: list[RankedGroup]
-    holders: Holders
+    subscribers: FilterSubscribers
     texts: StringColumn
     residuals: dict[int, Filter]
 
 
-def without_twins(content: Content) -> Content:
-    """The same filters, those that are equal only once, with the text of the first of them."""
-    groups, holders, texts, residuals = content
+def without_duplicates(content: Content) -> Content:
+    """The same filters, equal ones only once, with the text of the first."""
+    groups, subscribers, texts, residuals = content
     slots = np.arange(len(texts), dtype=np.int32)
     stands_for = slots.copy()
-    kept_groups = [_without_twins(group, stands_for) for group in groups]
+    kept_groups = [_without_duplicates(group, stands_for) for group in groups]
     is_kept = stands_for == slots
     if is_kept.all():
         return content
     renumbered = (np.cumsum(is_kept) - 1).astype(np.int32)
     return Content(
         [RankedGroup(each.shape, renumbered[each.slots], each.bounds) for each in kept_groups],
-        Holders.sorted(
-            renumbered[stands_for][holders.slots()],
+        FilterSubscribers.sorted(
+            renumbered[stands_for][subscribers.slots()],
             int(is_kept.sum()),
-            holders.sequence,
-            holders.subscriptions.array,
+            subscribers.sequence,
+            subscribers.subscriptions.array,
         ),
         StringColumn(texts.array.take(pa.array(np.flatnonzero(is_kept)))),
         {int(renumbered[slot]): filter for slot, filter in residuals.items()},
@@ -55,10 +55,10 @@ def without_twins(content: Content) -> Content:
 
 
 def are_equal(text: str, other: str, limits: Limits) -> bool:
-    """True if two filters would surely be kept as one; a text that is no filter equals itself.
+    """True if two filters are certainly kept as one; a malformed text equals itself.
 
-    Where a number is spelt otherwise, as 1 and 1.0, nobody looks further: what is asked most
-    is whether one of two filters with other numbers is new.
+    False for numbers in different spellings, such as 1 and 1.0: most questions are about
+    filters with different numbers, and this answers them without parsing.
     """
     if text == other:
         return True
@@ -71,8 +71,8 @@ def are_equal(text: str, other: str, limits: Limits) -> bool:
     return parts == other_parts and (parts is None or not parts[0].has_residual)
 
 
-def _without_twins(group: RankedGroup, stands_for: NDArray[np.int32]) -> RankedGroup:
-    """The first of equal filters; the slots of the others get its slot in `stands_for`."""
+def _without_duplicates(group: RankedGroup, stands_for: NDArray[np.int32]) -> RankedGroup:
+    """The first of equal filters; `stands_for` maps the slots of the others to its slot."""
     if group.shape.has_residual:
         return group
     rows = np.zeros((len(group.slots), 1), dtype=np.int32)

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.inputs.encoding import Encoded
-from boolcast.matching.segment.live_segment import LiveSegment
-from boolcast.matching.values.rank_tables import Spaces
-from boolcast.matching.values.segments import Segment
 from boolcast.model.events import Event
+
+if TYPE_CHECKING:
+    from boolcast.matching.inputs.encoding import Encoded
+    from boolcast.matching.segment.live_segment import LiveSegment
+    from boolcast.matching.values.rank_tables import Spaces
+    from boolcast.matching.values.segments import Segment
 
 Kernel = Callable[..., tuple[int, int, int, int]]
 
@@ -25,23 +27,23 @@ _OPEN: Final = 2
 
 
 class Found(NamedTuple):
-    """Matches: rows of events, places of subscriptions, and how many programs were run."""
+    """Matches: rows of events, positions of subscriptions, and how many programs were run."""
 
     rows: NDArray[np.int64]
-    places: NDArray[np.int32]
+    positions: NDArray[np.int32]
     candidates: int
 
 
 class EncodableEvents(Protocol):
     """Events that can be encoded for a segment, and read one by one."""
 
-    def encode(self, spaces: Spaces, segment: Segment) -> Encoded: ...
+    def encode(self, spaces: "Spaces", segment: "Segment") -> "Encoded": ...
 
     def event(self, row: int) -> Event: ...
 
 
 def find_matches(
-    live: LiveSegment, events: EncodableEvents, version: int, *, rows: int | None = None
+    live: "LiveSegment", events: EncodableEvents, version: int, *, rows: int | None = None
 ) -> Iterator[Found]:
     """The matches of all events at a version, in pieces of about `rows` matches.
 
@@ -56,7 +58,7 @@ def find_matches(
     first = 0
     while first < count:
         found_rows = np.empty(rows, dtype=np.int64)
-        places = np.empty(rows, dtype=np.int32)
+        positions = np.empty(rows, dtype=np.int32)
         outcomes = np.empty(rows, dtype=np.uint8)
         # Asked for each time: another thread may read on.
         scratch = live.scratch()
@@ -84,14 +86,14 @@ def find_matches(
             scratch.seen,
             scratch.stamp,
             found_rows,
-            places,
+            positions,
             outcomes,
         )
         if following == first:
             # A single event has more matches than fit.
             rows = min(8 * rows, live.most_matches)
             continue
-        found = Found(found_rows[:written], places[:written], candidates)
+        found = Found(found_rows[:written], positions[:written], candidates)
         if live.residuals:
             open_matches = np.flatnonzero(outcomes[:written] == _OPEN)
             if len(open_matches):
@@ -101,13 +103,13 @@ def find_matches(
 
 
 def _without_refused(
-    live: LiveSegment, events: EncodableEvents, found: Found, open_matches: NDArray[np.int64]
+    live: "LiveSegment", events: EncodableEvents, found: Found, open_matches: NDArray[np.int64]
 ) -> Found:
     """The matches without the open ones that the reference evaluator refuses."""
-    rows, places, candidates = found
-    stands = np.ones(len(places), dtype=np.bool_)
+    rows, positions, candidates = found
+    stands = np.ones(len(positions), dtype=np.bool_)
     event, decided, accepts = Event(), (-1, -1), False
-    slots = live.slots_of(places[open_matches])
+    slots = live.slots_of(positions[open_matches])
     for match, row, slot in zip(
         open_matches.tolist(), rows[open_matches].tolist(), slots.tolist(), strict=True
     ):
@@ -118,7 +120,7 @@ def _without_refused(
             accepts = live.residuals[slot].accepts(event)
             decided = row, slot
         stands[match] = accepts
-    return Found(rows[stands], places[stands], candidates)
+    return Found(rows[stands], positions[stands], candidates)
 
 
 def load_kernels() -> None:

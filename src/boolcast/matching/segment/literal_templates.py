@@ -1,4 +1,4 @@
-"""Forms of texts: filters that differ in their literals only are read by their literals only."""
+"""Templates of texts: filters that differ only in literals are parsed once."""
 
 import re
 from array import array
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, cast
 from msgspec.structs import replace
 
 from boolcast.algebra.ordered_sets import OrderedSet
-from boolcast.algebra.value_sets import between_cuts, comparison_cuts, list_cuts
+from boolcast.algebra.value_sets import between_set, comparison_set, list_set
 from boolcast.errors import FilterError
 from boolcast.filters.canonical import to_nnf
 from boolcast.filters.expressions import (
@@ -27,7 +27,7 @@ from boolcast.matching.values.shapes import Inner, Shape, Test, take_apart, test
 from boolcast.model.values import Timestamp, Value, kind_of
 
 Key = str | tuple[str, ...]
-"""The literals of one predicate: a tuple unless it is one."""
+"""The literals of one predicate: a tuple unless there is just one."""
 
 # The first character is outside the alternatives so that `re` can search for it: twice as fast.
 _LITERAL: Final = re.compile(
@@ -46,13 +46,13 @@ _UNREADABLE: Final = -(2**31)
 
 
 def split(text: str) -> tuple[tuple[str, ...], list[str]]:
-    """The form of a text, and its literals: strings and numbers, from left to right."""
+    """The template of a text, and its literals: strings and numbers, from left to right."""
     pieces = _LITERAL.split(text)
     literals = pieces[1::2]
     kinds = "".join([each[0] for each in literals]).translate(_KINDS)
     if '"' not in kinds:
         return (kinds, *pieces[::2]), literals
-    # Names in double quotes are no literals; they tell forms apart like all else.
+    # Names in double quotes are not literals; they belong to the template.
     names = [each for each in literals if each[0] == '"']
     return (kinds, *pieces[::2], *names), [each for each in literals if each[0] != '"']
 
@@ -61,21 +61,21 @@ class Constants:
     """All constants of the filters of a load, by number; equal ones may have several."""
 
     def __init__(self) -> None:
-        self.cuts: list[OrderedSet] = []
+        self.sets: list[OrderedSet] = []
         self._known: dict[OrderedSet, int] = {}
         self._tables: dict[tuple[object, ...], _Table] = {}
         self._values: dict[str, Value] = {}
         self._timestamps: dict[str, Value] = {}
 
-    def number(self, cuts: OrderedSet) -> int:
+    def number(self, boundaries: OrderedSet) -> int:
         """The number of a constant."""
-        number = self._known.setdefault(cuts, len(self.cuts))
-        if number == len(self.cuts):
-            self.cuts.append(cuts)
+        number = self._known.setdefault(boundaries, len(self.sets))
+        if number == len(self.sets):
+            self.sets.append(boundaries)
         return number
 
     def table(self, leaf: Leaf, literals: int) -> "_Table":
-        """The table of the predicates that differ from this one in their literals only."""
+        """The table of predicates that differ from this one only in literals."""
         key = _template(leaf, literals)
         table = self._tables.get(key)
         if table is None:
@@ -83,7 +83,7 @@ class Constants:
         return table
 
     def value(self, literal: str, like: Value) -> Value:
-        """A literal's value, as the parser reads it in place of another of the same kind.
+        """A literal's value, as the parser reads it instead of another of the same kind.
 
         Raises ValueError or FilterError.
         """
@@ -94,17 +94,17 @@ class Constants:
         return value
 
     def forget_literals(self) -> None:
-        """Let go of all tables; constants keep their numbers."""
+        """Forget all tables; constants keep their numbers."""
         self._tables.clear()
         self._values.clear()
         self._timestamps.clear()
 
 
 class _Table(dict[Key, int]):
-    """The numbers of a predicate's constants by its literals, read when first asked for.
+    """The numbers of a predicate's constants by its literals, read when first needed.
 
-    One whose test is another than `test` is the complement of its number: its test is in
-    `tests`. What is an error, or no value at all, is `_UNREADABLE`.
+    If the test of a constant is not `test`, the entry is the complement of its number, and
+    `tests` has the test. Literals that are errors, or accept no value, are `_UNREADABLE`.
     """
 
     def __init__(self, leaf: Leaf, constants: Constants) -> None:
@@ -120,14 +120,14 @@ class _Table(dict[Key, int]):
 
     def _read(self, literals: tuple[str, ...]) -> int:
         try:
-            test, cuts = self._test(literals)
+            test, boundaries = self._test(literals)
         except (ValueError, FilterError):
             return _UNREADABLE
-        if not cuts:
+        if not boundaries:
             return _UNREADABLE
-        all_cuts = self._constants.cuts
-        number = len(all_cuts)
-        all_cuts.append(cuts)
+        all_sets = self._constants.sets
+        number = len(all_sets)
+        all_sets.append(boundaries)
         if test == self.test:
             return number
         self.tests[-1 - number] = test
@@ -138,16 +138,16 @@ class _Table(dict[Key, int]):
         value = self._constants.value
         match self._leaf:
             case Comparison(attribute, operator, like) if literals:
-                cuts = comparison_cuts(operator, value(literals[0], like))
+                boundaries = comparison_set(operator, value(literals[0], like))
             case Between(attribute, like, _, negated) if literals:
                 low, high = value(literals[0], like), value(literals[1], like)
-                cuts = between_cuts(low, high, negated=negated)
+                boundaries = between_set(low, high, negated=negated)
             case In(attribute, values, negated) if literals:
                 like = values[0]
-                cuts = list_cuts([value(each, like) for each in literals], negated=negated)
+                boundaries = list_set([value(each, like) for each in literals], negated=negated)
             case leaf:
                 return test_of(_with_texts(leaf, literals))
-        return Test(attribute, "intervals", len(cuts)), cuts
+        return Test(attribute, "intervals", len(boundaries)), boundaries
 
 
 class Group(NamedTuple):
@@ -185,14 +185,14 @@ class LiteralTemplate:
         self._spans = list(pairwise(accumulate(counts, initial=0)))
         self._is_simple = all(count == 1 for count in counts)
         self._groups = groups
-        # A shape is large, and to look it up for each text would take longest of all.
+        # Shapes are large: looking one up for each text would dominate the load.
         self._group = groups[Shape(root, tuple([table.test for table in tables]))]
 
     @classmethod
     def of(
         cls, filter: Filter, literals: list[str], constants: Constants, groups: Groups
     ) -> "LiteralTemplate | None":
-        """The form of a filter with these literals; None if its texts must be parsed each."""
+        """The template of a filter with these literals; None if each text must be parsed."""
         node = to_nnf(filter)
         parts = take_apart(node)
         leaves = list(node.predicates())
@@ -205,7 +205,7 @@ class LiteralTemplate:
         return cls(parts[0].root, list(map(constants.table, leaves, known)), known, groups)
 
     def take(self, slot: int, literals: list[str]) -> bool:
-        """Take up the text with these literals; False where it must be parsed."""
+        """Add the text with these literals; False if it must be parsed."""
         keys: list[Key] | list[str] = literals
         if not self._is_simple:
             keys = [
@@ -245,7 +245,7 @@ def _literals_of(leaf: Leaf) -> int | None:
 
 
 def _template(leaf: Leaf, literals: int) -> tuple[object, ...]:
-    """What tells a predicate apart from all that differ from it in their literals only."""
+    """Everything about a predicate except its literals."""
     kind = type(leaf)
     match leaf:
         case Comparison(attribute, operator, value):

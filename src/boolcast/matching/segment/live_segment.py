@@ -1,4 +1,4 @@
-"""A segment in use: the index, the subscriptions that hold its filters, and which are gone."""
+"""A segment in use: the index, the subscriptions of its filters, and which of them are dead."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -14,8 +14,8 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.matching.segment.building import build
-from boolcast.matching.segment.deduplication import Content, without_twins
-from boolcast.matching.segment.filter_subscribers import Holders
+from boolcast.matching.segment.deduplication import Content, without_duplicates
+from boolcast.matching.segment.filter_subscribers import FilterSubscribers
 from boolcast.matching.segment.strings import StringColumn
 from boolcast.matching.values.columns import RankedGroup, ShapeGroup
 from boolcast.matching.values.rank_tables import Spaces
@@ -29,9 +29,9 @@ UNLIMITED: Final = Limits(text=2**40, depth=2**30, predicates=2**30, values=2**3
 
 
 class Entry(NamedTuple):
-    """A subscription on its way into a segment; `sequence` counts all that were ever added.
+    """A subscription on its way into a segment; `sequence` counts all additions.
 
-    `text` is the filter as it was given; None if it was given as a tree.
+    `text` is the filter's text as given, or None if it was given as a tree.
     """
 
     sequence: int
@@ -43,26 +43,26 @@ class Entry(NamedTuple):
 class LiveSegment:
     """An index over filters, and the subscriptions that hold them.
 
-    A filter has a *slot*, however many subscriptions hold it: by that it is known in `groups`,
-    `texts` and `residuals`. Equal filters are one.
+    A filter has a *slot*, however many subscriptions hold it; `groups`, `texts` and `residuals`
+    know it by its slot. Equal filters are one. A subscription has a *position*.
 
-    Everything is immutable but `dead_since`, which holds the version of the matcher from
-    which on a place is empty. It only ever changes from ALIVE, so that a reader of an earlier
-    version is not disturbed.
+    Everything is immutable except `dead_since`: the version of the matcher from which on a
+    position is dead. It only ever changes from ALIVE, so readers of earlier versions do not
+    notice.
     """
 
     def __init__(
         self,
         spaces: Spaces,
         groups: list[RankedGroup],
-        holders: Holders,
+        subscribers: FilterSubscribers,
         texts: StringColumn,
         residuals: dict[int, Filter],
         segment: Segment,
     ) -> None:
         self.spaces = spaces
         self.groups = groups
-        self.starts, self.sequence, self.subscriptions = holders
+        self.starts, self.sequence, self.subscriptions = subscribers
         self.texts = texts
         self.residuals = residuals
         self.segment = segment
@@ -95,7 +95,7 @@ class LiveSegment:
             group.add(slot, constants)
             if group.has_residual:
                 residuals[slot] = entry.filter
-        holders = Holders.sorted(
+        subscribers = FilterSubscribers.sorted(
             np.array(slot_of, dtype=np.int32),
             len(slots),
             np.array([entry.sequence for entry in entries], dtype=np.int64),
@@ -103,7 +103,7 @@ class LiveSegment:
         )
         return cls.of_groups(
             list(groups.values()),
-            holders,
+            subscribers,
             StringColumn.of(list(slots), pa.large_string()),
             residuals,
             selectivity,
@@ -113,37 +113,37 @@ class LiveSegment:
     def of_groups(
         cls,
         groups: Sequence[ShapeGroup],
-        holders: Holders,
+        subscribers: FilterSubscribers,
         texts: StringColumn,
         residuals: dict[int, Filter],
         selectivity: Selectivity,
     ) -> "LiveSegment":
-        """Index filters that are already sorted by shape."""
+        """Index filters that are already grouped by shape."""
         spaces = Spaces.of(groups)
         ranked = [spaces.ranked(group) for group in groups]
-        return cls._of_content(spaces, Content(ranked, holders, texts, residuals), selectivity)
+        return cls._of_content(spaces, Content(ranked, subscribers, texts, residuals), selectivity)
 
     @classmethod
     def _of_content(
         cls, spaces: Spaces, content: Content, selectivity: Selectivity
     ) -> "LiveSegment":
-        content = without_twins(content)
+        content = without_duplicates(content)
         segment = build(content.groups, spaces, selectivity)
-        return cls(spaces, *content, _with_places(segment, content.holders.starts))
+        return cls(spaces, *content, _with_positions(segment, content.subscribers.starts))
 
     @classmethod
     def merged(
         cls, segments: Sequence["LiveSegment"], version: int, selectivity: Selectivity
     ) -> "LiveSegment":
-        """One segment of all that is alive at the version."""
+        """One segment of all subscriptions that are alive at the version."""
         spaces, maps = Spaces.united([each.spaces for each in segments])
         alive = [np.flatnonzero(each.dead_since > version) for each in segments]
-        held = [each.slots_of(places) for each, places in zip(segments, alive, strict=True)]
+        held = [each.slots_of(positions) for each, positions in zip(segments, alive, strict=True)]
         texts, renumbered = _united_texts(segments, held)
         parts: dict[Shape, list[RankedGroup]] = {}
         residuals: dict[int, Filter] = {}
         for each, moves, (slots, is_first) in zip(segments, maps, renumbered, strict=True):
-            # A filter that another segment has too is taken from the first.
+            # A filter in several segments is taken from the first.
             indexed = np.where(is_first, slots, np.int32(-1))
             for group in each.groups:
                 moved = _kept(spaces.moved(group, moves), indexed)
@@ -151,7 +151,7 @@ class LiveSegment:
                     parts.setdefault(group.shape, []).append(moved)
             residuals |= {int(slots[s]): f for s, f in each.residuals.items() if is_first[s]}
         joined = [_joined(shape, groups) for shape, groups in parts.items()]
-        holders = Holders.sorted(
+        subscribers = FilterSubscribers.sorted(
             np.concatenate(
                 [slots[rows] for (slots, _), rows in zip(renumbered, held, strict=True)]
             ),
@@ -166,49 +166,49 @@ class LiveSegment:
                 ]
             ),
         )
-        return cls._of_content(spaces, Content(joined, holders, texts, residuals), selectivity)
+        return cls._of_content(spaces, Content(joined, subscribers, texts, residuals), selectivity)
 
     def __len__(self) -> int:
-        """How many subscriptions there are, alive or dead."""
+        """The number of subscriptions, alive or dead."""
         return len(self.sequence)
 
-    def place_of(self, sequence: int) -> int | None:
-        """The place of a subscription, if it is in this segment."""
+    def position_of(self, sequence: int) -> int | None:
+        """The position of a subscription, if it is in this segment."""
         order = self._order
         row = int(np.searchsorted(self.sequence, sequence, sorter=order))
         if row == len(self.sequence):
             return None
-        place = row if order is None else int(order[row])
-        return place if self.sequence[place] == sequence else None
+        position = row if order is None else int(order[row])
+        return position if self.sequence[position] == sequence else None
 
     @cached_property
     def _order(self) -> NDArray[np.intp] | None:
-        """The places by sequence; None where they are so already."""
+        """The positions by sequence number; None if they are in order already."""
         if (self.sequence[1:] > self.sequence[:-1]).all():
             return None
         return np.argsort(self.sequence)
 
-    def slots_of(self, places: NDArray[Any]) -> NDArray[np.int64]:
-        """The slots of the filters that these subscriptions hold."""
-        return np.searchsorted(self.starts, places, side="right") - 1
+    def slots_of(self, positions: NDArray[Any]) -> NDArray[np.int64]:
+        """The slots of the filters of the subscriptions at these positions."""
+        return np.searchsorted(self.starts, positions, side="right") - 1
 
-    def kill(self, place: int, version: int) -> None:
-        """Let the place be empty from the version on."""
-        self.dead_since[place] = version
+    def kill(self, position: int, version: int) -> None:
+        """Mark a position as dead from the version on."""
+        self.dead_since[position] = version
         self.dead += 1
 
     def copy(self) -> "LiveSegment":
-        """The same segment, of which other subscriptions may go; the index is shared."""
+        """An independent copy, in which other subscriptions may die; the index is shared."""
         other = copy(self)
         other.dead_since = self.dead_since.copy()
         return other
 
-    def without(self, places: NDArray[np.int32]) -> "LiveSegment":
-        """The same segment, all of whose places are alive, but for these; nothing is copied."""
+    def without(self, positions: NDArray[np.int32]) -> "LiveSegment":
+        """The same segment with these positions dead; so far all must be alive."""
         assert not self.dead
         other = self.copy()
-        other.dead_since[places] = 0
-        other.dead = len(places)
+        other.dead_since[positions] = 0
+        other.dead = len(positions)
         return other
 
     @cached_property
@@ -217,9 +217,9 @@ class LiveSegment:
         residual = (name for each in self.residuals.values() for name in each.attributes())
         return tuple(sorted({*self.spaces.names[1:], *residual}))
 
-    def is_alive(self, place: int) -> bool:
-        """False once the place is empty in the newest version."""
-        return bool(self.dead_since[place] == ALIVE)
+    def is_alive(self, position: int) -> bool:
+        """False once the position is dead in the newest version."""
+        return bool(self.dead_since[position] == ALIVE)
 
     def filter_at(self, slot: int) -> Filter:
         """The filter of a slot; it was accepted once, so no limit applies."""
@@ -233,18 +233,18 @@ class LiveSegment:
         return is_held
 
     def holder_of(self, slot: int) -> int | None:
-        """The place of a subscription that holds the filter in the newest version."""
+        """The position of a subscription with this filter in the newest version."""
         first, end = self.starts[slot : slot + 2].tolist()
         alive = np.flatnonzero(self.dead_since[first:end] == ALIVE)
         return first + int(alive[0]) if len(alive) else None
 
     @cached_property
     def most_matches(self) -> int:
-        """More matches than this no event can have, even if one were counted several times."""
+        """An upper bound for the matches of an event, even if some are counted several times."""
         members = self.segment.members
         shared = -1 - members[members < 0]
-        holders = np.maximum(np.diff(self.starts), 1)
-        return len(members) - len(shared) + int(holders[shared].sum())
+        subscribers = np.maximum(np.diff(self.starts), 1)
+        return len(members) - len(shared) + int(subscribers[shared].sum())
 
     @property
     def filter_bytes(self) -> int:
@@ -253,12 +253,12 @@ class LiveSegment:
 
     @property
     def id_bytes(self) -> int:
-        """All that is kept for a subscription beyond its filter."""
+        """Everything kept for subscriptions beyond their filters."""
         arrays = (self.starts, self.sequence, self.dead_since)
         return self.subscriptions.nbytes + sum(each.nbytes for each in arrays)
 
     def scratch(self) -> "Scratch":
-        """The working memory of the thread that asks."""
+        """The working memory of the calling thread."""
         scratch: Scratch | None = getattr(self._scratch, "mine", None)
         if scratch is None:
             scratch = self._scratch.mine = Scratch(self.segment, len(self.sequence))
@@ -266,16 +266,16 @@ class LiveSegment:
 
 
 class Scratch:
-    """What the kernel writes besides its output: stamps, never reset."""
+    """What the kernel writes besides its output: stamps, which are never reset."""
 
-    def __init__(self, segment: Segment, places: int) -> None:
+    def __init__(self, segment: Segment, positions: int) -> None:
         self.memo = np.zeros(segment.shared_programs + 1, dtype=np.int64)
-        self.seen = np.zeros(places if segment.has_repeated_members else 1, dtype=np.int64)
+        self.seen = np.zeros(positions if segment.has_repeated_members else 1, dtype=np.int64)
         self.stamp = 0
 
 
-def _with_places(segment: Segment, starts: NDArray[np.int32]) -> Segment:
-    """The segment with places for slots: the holder of a filter, if there is just one."""
+def _with_positions(segment: Segment, starts: NDArray[np.int32]) -> Segment:
+    """The segment with a position instead of a slot, if a filter has just one subscription."""
     first = starts[:-1]
     is_single = np.diff(starts) == 1
     member = np.where(is_single, first, -1 - np.arange(len(first), dtype=np.int32))
@@ -285,9 +285,10 @@ def _with_places(segment: Segment, starts: NDArray[np.int32]) -> Segment:
 def _united_texts(
     segments: Sequence[LiveSegment], held: Sequence[NDArray[np.int64]]
 ) -> tuple[StringColumn, list[tuple[NDArray[np.int32], NDArray[np.bool_]]]]:
-    """The texts of the slots that are held, each once; and of each segment its slots' new numbers.
+    """The distinct texts of all held slots; and for each segment the new numbers of its slots.
 
-    With them, for each slot, whether it is the first of its text; false if nobody holds it.
+    With the numbers comes, for each slot, whether it is the first with its text; false if no
+    subscription holds it.
     """
     kept = []
     for each, slots in zip(segments, held, strict=True):
@@ -298,7 +299,7 @@ def _united_texts(
         [each.texts.array.take(pa.array(slots)) for each, slots in zip(segments, kept, strict=True)]
     ).dictionary_encode()
     codes = encoded.indices.to_numpy()
-    # Codes are given in the order of first use.
+    # Codes are numbered in the order of first use.
     is_new = np.diff(np.maximum.accumulate(codes), prepend=-1) > 0
     renumbered = []
     begin = 0

@@ -1,7 +1,7 @@
-"""Many strings in Arrow, of which single ones become Python objects when they are asked for.
+"""Many strings in Arrow; single ones become Python objects on demand.
 
-A million ids as Python objects take 55 bytes each beside their characters' own, and a second
-to make; a matcher that was loaded to match batches needs none of them.
+A million ids as Python objects take 55 bytes each beside their characters, and a second to make.
+A matcher that only matches batches needs none of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,13 +15,13 @@ _PIECE: Final = 16_384
 
 
 class StringColumn:
-    """Immutable, none of them null; of the type `string` or `large_string`."""
+    """An immutable column of type `string` or `large_string` without nulls."""
 
     def __init__(self, array: pa.Array) -> None:
         assert array.null_count == 0
         assert array.offset == 0
         self.array = array
-        # Not a list: Python's collector of garbage would walk through it, and all threads wait.
+        # Not a list: the garbage collector would traverse it while all threads wait.
         self._made: tuple[NDArray[np.object_], NDArray[np.bool_]] | None = None
         _, offsets, data = array.buffers()
         self._offsets = (
@@ -31,49 +31,49 @@ class StringColumn:
 
     @classmethod
     def of(cls, strings: Sequence[str], type_: pa.DataType) -> "StringColumn":
-        """From Python's strings."""
+        """From Python strings."""
         return cls(pa.array(strings, type_))
 
     def __len__(self) -> int:
         return len(self.array)
 
-    def __getitem__(self, place: int) -> str:
+    def __getitem__(self, position: int) -> str:
         offsets = self._offsets
-        return str(self._data[offsets[place] : offsets[place + 1]], "utf-8")
+        return str(self._data[offsets[position] : offsets[position + 1]], "utf-8")
 
-    def at(self, places: NDArray[np.int32]) -> list[str]:
-        """The strings at these places.
+    def at(self, positions: NDArray[np.int32]) -> list[str]:
+        """The strings at these positions.
 
-        Once made they are kept: to make one takes ten times as long as to look it up, and an
-        application that matches event by event meets the same ones again. All at once would
-        be faster yet, but the first call would wait for it.
+        Strings are kept once made: making one takes ten times as long as looking it up, and a
+        program that matches event by event needs the same ones again. Making all at once
+        would be faster overall, but the first call would wait for it.
         """
-        if not len(places):
+        if not len(positions):
             return []
         if self._made is None:
             self._made = np.empty(len(self), dtype=object), np.zeros(len(self), dtype=np.bool_)
         made, is_made = self._made
-        missing = places[~is_made[places]]
-        for place in missing.tolist():
-            made[place] = self[place]
+        missing = positions[~is_made[positions]]
+        for position in missing.tolist():
+            made[position] = self[position]
         is_made[missing] = True
-        found: list[str] = made[places].tolist()
+        found: list[str] = made[positions].tolist()
         return found
 
-    def encoded(self, places: NDArray[np.int32]) -> pa.DictionaryArray:
-        """The strings at these places, as codes into all of them; nothing is copied."""
-        return pa.DictionaryArray.from_arrays(pa.array(places), self.array, safe=False)
+    def encoded(self, positions: NDArray[np.int32]) -> pa.DictionaryArray:
+        """The strings at these positions, as codes into all of them; nothing is copied."""
+        return pa.DictionaryArray.from_arrays(pa.array(positions), self.array, safe=False)
 
     def pieces(self) -> Iterator[tuple[slice, list[str]]]:
-        """All of them, some thousands at a time, with their places.
+        """All strings with their positions, some thousands at a time.
 
-        Between two pieces other threads get their turn; of a million at once they would not.
+        Other threads can run between two pieces.
         """
         for first in range(0, len(self), _PIECE):
-            places = slice(first, first + _PIECE)
-            yield places, self.array[places].to_pylist()
+            positions = slice(first, first + _PIECE)
+            yield positions, self.array[positions].to_pylist()
 
     @property
     def nbytes(self) -> int:
-        """What the Arrow array takes."""
+        """The size of the Arrow array."""
         return int(self.array.nbytes)

@@ -1,4 +1,4 @@
-"""Subscriptions as they come in, by column: ids, texts, and what cannot be read."""
+"""Subscriptions as given, in columns: ids, texts, and rows that cannot be read."""
 
 from typing import Final, NamedTuple, TypeAlias
 
@@ -87,7 +87,7 @@ def _rows_of_lines(lines: bytes) -> Rows:
 def _column(
     table: pa.Table | pa.RecordBatch, name: str, type_: pa.DataType, problems: dict[int, str]
 ) -> pa.Array:
-    """A column as one array of characters: where there are none, null and a problem."""
+    """A column as one string array; bytes that are not UTF-8 become null and a problem."""
     given = table.column(name)
     chunks = given.chunks if isinstance(given, pa.ChunkedArray) else [given]
     try:

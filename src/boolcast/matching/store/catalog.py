@@ -1,25 +1,26 @@
-"""What the segments of a version are to a match index: told in the manifest's metadata.
+"""What each segment of a version holds: the metadata of the manifest.
 
-Of the segments that a manifest names, some hold subscriptions, some the places in another that
-are empty (*tombstones*, so that a change writes little), and some the rows that were rejected.
-A subscription's id decides its bucket, and a segment holds subscriptions of one bucket: who
-changes a subscription looks for it only there.
+Some segments hold subscriptions, some list the dead positions of another segment (*tombstones*,
+so that a change writes little), and some hold rejected rows. A subscription's id determines its
+bucket, and a segment holds subscriptions of one bucket, so a change reads only one bucket.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from boolcast.errors import StoreError
-from boolcast.matching.segment.live_segment import LiveSegment
-from boolcast.matching.store.segment_codec import from_stored
-from boolcast.matching.store.snapshots import Manifest, SegmentFiles, Snapshot, StoredSegment
+from boolcast.matching.store.snapshots import Manifest, SegmentFiles, StoredSegment
+
+if TYPE_CHECKING:
+    from boolcast.matching.segment.live_segment import LiveSegment
 
 
-class Part(msgspec.Struct, frozen=True):
-    """A segment of subscriptions: its files, and what is known of it without opening them."""
+class IndexSegment(msgspec.Struct, frozen=True):
+    """A segment of subscriptions: its files, and what can be known without opening them."""
 
     bucket: int
     subscriptions: int
@@ -30,15 +31,15 @@ class Part(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Tells its content: parts of one key are equal, whatever store or version has them."""
+        """Identifies the content: segments with one key are equal, in any store and version."""
         return self.files.checksum, self.tombstones.checksum if self.tombstones else ""
 
 
 class Index(msgspec.Struct, frozen=True):
-    """A match index in a store: its parts, and the files of what was rejected."""
+    """A match index in a store: its segments, and the files of rejected rows."""
 
     buckets: int
-    parts: tuple[Part, ...]
+    parts: tuple[IndexSegment, ...]
     rejects: tuple[SegmentFiles, ...] = ()
 
     @property
@@ -50,27 +51,27 @@ class Index(msgspec.Struct, frozen=True):
         """The manifest's segments and metadata."""
         entries: list[SegmentFiles] = []
 
-        def place(files: SegmentFiles) -> int:
+        def position(files: SegmentFiles) -> int:
             entries.append(files)
             return len(entries) - 1
 
         rows = tuple(
-            _Row(
-                place(part.files),
+            SegmentRow(
+                position(part.files),
                 part.bucket,
                 part.subscriptions,
                 part.attributes,
                 part.dead,
-                place(part.tombstones) if part.tombstones else -1,
+                position(part.tombstones) if part.tombstones else -1,
             )
             for part in self.parts
         )
-        rejects = tuple(place(files) for files in self.rejects)
-        return entries, msgspec.json.encode(_Catalog(self.buckets, rows, rejects))
+        rejects = tuple(position(files) for files in self.rejects)
+        return entries, msgspec.json.encode(Catalog(self.buckets, rows, rejects))
 
 
-class _Row(msgspec.Struct, frozen=True, array_like=True):
-    """A part; files are told by their places in the manifest."""
+class SegmentRow(msgspec.Struct, frozen=True, array_like=True):
+    """A segment; files are positions in the manifest."""
 
     files: int
     bucket: int
@@ -80,26 +81,29 @@ class _Row(msgspec.Struct, frozen=True, array_like=True):
     tombstones: int = -1
 
 
-class _Catalog(msgspec.Struct, frozen=True):
+class Catalog(msgspec.Struct, frozen=True):
+    """The metadata of a manifest as it is stored."""
+
     buckets: int
-    parts: tuple[_Row, ...]
+    parts: tuple[SegmentRow, ...]
     rejects: tuple[int, ...] = ()
 
 
-def catalog_of(segments: Sequence[LiveSegment]) -> bytes:
-    """The metadata of a version that consists of these segments, without empty places."""
+def catalog_of(segments: "Sequence[LiveSegment]") -> bytes:
+    """The metadata of a version of these segments, which must have no dead positions."""
     rows = (
-        _Row(place, 0, len(each.sequence), each.attributes) for place, each in enumerate(segments)
+        SegmentRow(position, 0, len(each.sequence), each.attributes)
+        for position, each in enumerate(segments)
     )
-    return msgspec.json.encode(_Catalog(1, tuple(rows)))
+    return msgspec.json.encode(Catalog(1, tuple(rows)))
 
 
 def index_of(manifest: Manifest) -> Index:
-    """The index that a manifest tells of. Raises StoreError if it is of something else."""
-    catalog = _decoded(manifest.metadata)
+    """The index that a manifest describes. Raises StoreError if it is something else."""
+    catalog = decode_catalog(manifest.metadata)
     files = manifest.segments
     parts = tuple(
-        Part(
+        IndexSegment(
             row.bucket,
             row.subscriptions,
             row.attributes,
@@ -109,32 +113,22 @@ def index_of(manifest: Manifest) -> Index:
         )
         for row in catalog.parts
     )
-    return Index(catalog.buckets, parts, tuple(files[place] for place in catalog.rejects))
+    return Index(catalog.buckets, parts, tuple(files[position] for position in catalog.rejects))
 
 
-def live_segments(snapshot: Snapshot) -> Iterator[LiveSegment]:
-    """All segments of subscriptions, without the dead, numbered one after another."""
-    first = 0
-    for row in _decoded(snapshot.metadata).parts:
-        live = from_stored(snapshot.segments[row.files], first)
-        first += len(live.sequence)
-        if row.tombstones >= 0:
-            live = live.without(dead_places(snapshot.segments[row.tombstones]))
-        yield live
+def tombstones(positions: NDArray[np.int32]) -> StoredSegment:
+    """Dead positions, to be stored."""
+    return StoredSegment({"dead": positions})
 
 
-def tombstones(places: NDArray[np.int32]) -> StoredSegment:
-    """Empty places, to be stored."""
-    return StoredSegment({"dead": places})
-
-
-def dead_places(stored: StoredSegment) -> NDArray[np.int32]:
-    """The places that `tombstones` stored."""
+def dead_positions(stored: StoredSegment) -> NDArray[np.int32]:
+    """The positions that `tombstones` stored."""
     return stored.arrays["dead"]
 
 
-def _decoded(metadata: bytes) -> _Catalog:
+def decode_catalog(metadata: bytes) -> Catalog:
+    """The catalog in a manifest's metadata. Raises StoreError if it is something else."""
     try:
-        return msgspec.json.decode(metadata, type=_Catalog)
+        return msgspec.json.decode(metadata, type=Catalog)
     except msgspec.DecodeError as error:
         raise StoreError(f"not a match index: {error}; save it again") from None

@@ -1,26 +1,26 @@
 """A live segment as arrays and metadata for the index store, and back.
 
-The arrays of the index are stored as they are, in one file, and mapped into memory again. So
-are those of the rank spaces and of the groups' constants, end to end for all attributes and all
-groups: the counts in the description, which is MessagePack, say where to cut them up. Ids and
-texts are mapped too.
+The arrays of the index are stored unchanged, in one file, and mapped into memory again. So are the
+rank spaces and the constants of groups, end to end for all attributes and groups: the counts in
+the description, which is MessagePack, say where to split them. Ids and texts are mapped too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.algebra.value_sets import Row
+from boolcast.algebra.strings import Row
 from boolcast.errors import StoreError
 from boolcast.filters.parsing import parse
-from boolcast.matching.segment.filter_subscribers import Holders
+from boolcast.matching.segment.filter_subscribers import FilterSubscribers
 from boolcast.matching.segment.live_segment import UNLIMITED, LiveSegment
 from boolcast.matching.segment.strings import StringColumn
 from boolcast.matching.store.array_packing import Section, pack, unpack
-from boolcast.matching.store.snapshots import StoredSegment, pack_strings, unpack_strings
+from boolcast.matching.store.catalog import dead_positions, decode_catalog
+from boolcast.matching.store.snapshots import Snapshot, StoredSegment, pack_strings, unpack_strings
 from boolcast.matching.values.columns import RankedGroup
 from boolcast.matching.values.constants import Numbers, Strings, Table
 from boolcast.matching.values.rank_tables import Spaces
@@ -66,7 +66,7 @@ class _Description(msgspec.Struct):
 
 
 def to_stored(live: LiveSegment) -> StoredSegment:
-    """All of a segment, with every place alive."""
+    """A segment without its dead marks: every position counts as alive."""
     spaces, space_arrays = _split(live.spaces)
     groups = [
         _Group(
@@ -75,7 +75,7 @@ def to_stored(live: LiveSegment) -> StoredSegment:
                 (
                     test.attribute,
                     test.kind,
-                    test.cuts,
+                    test.boundaries,
                     None if test.pattern is None else list(test.pattern.elements),
                     0 if test.pattern is None else test.pattern.stays,
                     test.is_wanted,
@@ -124,11 +124,22 @@ def from_stored(stored: StoredSegment, first_sequence: int) -> LiveSegment:
     return LiveSegment(
         spaces,
         _groups(description.groups, arrays["constants"]),
-        Holders(starts, sequence, subscriptions),
+        FilterSubscribers(starts, sequence, subscriptions),
         texts,
         {slot: parse(texts[slot], limits=UNLIMITED) for slot in description.residuals},
         segment,
     )
+
+
+def live_segments(snapshot: Snapshot) -> Iterator[LiveSegment]:
+    """All segments of subscriptions, without the dead, numbered one after another."""
+    first = 0
+    for row in decode_catalog(snapshot.metadata).parts:
+        live = from_stored(snapshot.segments[row.files], first)
+        first += len(live.sequence)
+        if row.tombstones >= 0:
+            live = live.without(dead_positions(snapshot.segments[row.tombstones]))
+        yield live
 
 
 def _split(spaces: Spaces) -> tuple[list[_Space], dict[str, NDArray[Any]]]:
@@ -205,11 +216,11 @@ def _groups(stored: list[_Group], constants: NDArray[np.int32]) -> list[RankedGr
             Test(
                 name,
                 kind,  # type: ignore[arg-type]
-                cuts,
+                boundaries,
                 None if elements is None else Row(tuple(elements), stays),
                 is_wanted,
             )
-            for name, kind, cuts, elements, stays, is_wanted in each.tests
+            for name, kind, boundaries, elements, stays, is_wanted in each.tests
         )
         slots, *bounds = parts
         groups.append(RankedGroup(Shape(_tree(each.root), tests), slots.reshape(-1), bounds))

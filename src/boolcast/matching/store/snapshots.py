@@ -1,4 +1,4 @@
-"""Versions of an index in a store: published whole or not at all, verified before use.
+"""Versions of an index in a store: published completely or not at all, verified before use.
 
 ::
 
@@ -6,19 +6,20 @@
     segments/00000007-<checksum>/metadata
     versions/00000007.json                      the manifest: names every file of the version
 
-A version comes into being when its manifest is put, last, under a number that nobody has
-taken; the current version is the highest one listed. There is no pointer to swap and no lock.
+A version exists once its manifest is written, as the last file, under a number that is not
+taken. The current version is the highest number. There is no pointer to swap and no lock.
 
-A segment whose checksum is in the manifest before is not written again but named again.
-The number in a segment's folder is what lets `collect` run beside `publish`. A collector that
-sees versions up to h deletes only segments with a number up to h which no kept manifest names:
+A segment whose checksum is in the previous manifest is not written again; the new manifest
+names it again. The number in a segment's folder lets `delete_old_versions` run beside `publish`.
+A deleter that sees versions up to h deletes only segments with a number up to h that no kept
+manifest names:
 
-- A publisher that is still writing segments for a version above h is left alone; one for a
+- A publisher that is still writing segments for a version above h is not affected. One for a
   version up to h has lost that number and starts over with another.
 - A version above h names a segment with a number up to h only if its predecessor named it, and
-  so on down to h, whose manifest the collector has read: the segment is kept.
-- A publisher that stalls until its number was taken and collected again would get it. It
-  finds that out because manifests are deleted oldest first: the one before is gone too.
+  so on down to h, whose manifest the deleter has read: the segment is kept.
+- A publisher that stalls until its number was taken and deleted again could take it. It finds
+  out because manifests are deleted oldest first: the previous one is gone too.
 """
 
 import re
@@ -118,11 +119,10 @@ class _AnyFormat(msgspec.Struct, frozen=True):
 
 
 def publish(store: Store, segments: Sequence[StoredSegment], metadata: bytes = b"") -> int:
-    """Store a new version and return its number; from then on it is the current one.
+    """Store a new version and return its number; it becomes the current one.
 
-    The version before stays the current one until the last write. After an OSError, or the
-    death of the process, the new version is there as a whole or not at all; publishing again is
-    all there is to do. Publishers at the same time get different numbers.
+    The previous version stays current until the last write. After an OSError or a crash the new
+    version is complete or absent; publish again. Concurrent publishers get different numbers.
     """
     while True:
         number = current(store) + 1
@@ -131,7 +131,7 @@ def publish(store: Store, segments: Sequence[StoredSegment], metadata: bytes = b
             entries = [put_segment(store, number, segment, known) for segment in segments]
             published = commit(store, number, entries, metadata)
         except (StoreError, FileNotFoundError):
-            # A collector clears away what is being written for a number that is taken.
+            # A deleter removes what is being written for a number that is taken.
             if current(store) < number:
                 raise
             continue
@@ -142,10 +142,10 @@ def publish(store: Store, segments: Sequence[StoredSegment], metadata: bytes = b
 def put_segment(
     store: Store, number: int, segment: StoredSegment, known: Mapping[str, SegmentFiles]
 ) -> SegmentFiles:
-    """Write a segment for the version that shall get the number; several may do so at once.
+    """Write a segment for the version with this number; several writers may do so at once.
 
-    One that is among the `known` (see `reusable`) is only named again, if it is still whole.
-    Nothing is part of a version before `commit`. Doing it again does no harm.
+    A segment among the `known` ones (see `reusable`) that is still intact is not written again.
+    Nothing belongs to a version before `commit`. Writing twice does no harm.
     """
     checksum, files = _describe(segment)
     if checksum in known and _is_intact(store, known[checksum]):
@@ -156,25 +156,25 @@ def put_segment(
 def commit(store: Store, number: int, entries: Sequence[SegmentFiles], metadata: bytes) -> bool:
     """Make a version of segments that were put for it; False if the number is taken.
 
-    Then start over with another number: a collector may delete what was put for this one.
-    `entries` may also name segments of the version before.
+    If so, start over with another number: a deleter may remove what was put for this one.
+    `entries` may also name segments of the previous version.
     """
     manifest = _encode(Manifest(FORMAT, number, tuple(entries), metadata))
     published = store.put_if_absent(_manifest_name(number), manifest)
-    return published and not _is_collected(store, number)
+    return published and not _was_deleted(store, number)
 
 
 def load(store: Store, version: int | None = None) -> Snapshot:
-    """The version, or the current one, after every byte of it was verified.
+    """The version, or the current one. Verifies every byte.
 
-    Raises StoreError if there is none, or if any file of it is missing, damaged or foreign.
+    Raises StoreError if there is none, or if a file is missing, damaged or foreign.
     """
     number = current(store) if version is None else version
     while True:
         try:
             return _open(store, number)
         except StoreError:
-            # The current version may be collected while it is being read, if there is a newer.
+            # The version may be deleted while it is read, if there is a newer one.
             if version is not None or current(store) <= number:
                 raise
             number = current(store)
@@ -186,12 +186,12 @@ def versions(store: Store) -> list[int]:
     return sorted(int(match[1]) for match in found if match)
 
 
-def collect(store: Store, keep: int, *, oldest: int | None = None) -> None:
-    """Delete all versions but the newest `keep`, and what none of these needs.
+def delete_old_versions(store: Store, keep: int, *, oldest: int | None = None) -> None:
+    """Delete all versions but the newest `keep`, and the files that only they need.
 
-    From the version `oldest` on all are kept, even if they are more than `keep`.
-    May run beside `publish` and `load` of others. Raises StoreError, having deleted nothing, if
-    a manifest to be kept cannot be read: what it names is not known then.
+    All versions from `oldest` on are kept, even if they are more than `keep`. Safe beside
+    `publish` and `load`. Raises StoreError, and deletes nothing, if a manifest to be kept cannot
+    be read: the files that it names are unknown.
     """
     assert keep > 0
     highest = current(store)
@@ -207,7 +207,7 @@ def collect(store: Store, keep: int, *, oldest: int | None = None) -> None:
         if set(kept) <= set(versions(store)):
             raise
         # Another collector took one of them, so there may be a newer version: start over.
-        collect(store, keep, oldest=oldest)
+        delete_old_versions(store, keep, oldest=oldest)
         return
     needed = {_manifest_name(number) for number in kept}
     for manifest in manifests:
@@ -271,7 +271,7 @@ def _describe(segment: StoredSegment) -> tuple[str, tuple[File, tuple[ArrayFile,
 def _npy(array: NDArray[Any]) -> tuple[bytes, memoryview]:
     """The header of a `.npy` file and the data that follows it, the latter not copied."""
     array = np.asarray(array, order="C")
-    assert np.dtype(array.dtype.str) == array.dtype, "the dtype must be told by its name"
+    assert np.dtype(array.dtype.str) == array.dtype, "the name of a dtype must determine it"
     assert not array.dtype.hasobject
     header = BytesIO()
     np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
@@ -307,7 +307,7 @@ def reusable(store: Store, number: int) -> dict[str, SegmentFiles]:
 
 def _is_intact(store: Store, segment: SegmentFiles) -> bool:
     """Costs a read of the whole segment: a version that cannot be loaded is worth nothing."""
-    # Listed too: what we read may be a copy of what is gone.
+    # Listed too: a cached copy may outlive the file.
     folder = segment.path(segment.metadata).removesuffix(segment.metadata.name)
     if not set(segment.paths()) <= set(store.list(folder)):
         return False
@@ -318,10 +318,11 @@ def _is_intact(store: Store, segment: SegmentFiles) -> bool:
     return True
 
 
-def _is_collected(store: Store, number: int) -> bool:
-    """True if the number may have been published and collected before we put it.
+def _was_deleted(store: Store, number: int) -> bool:
+    """True if the number may have been published and deleted before we put it.
 
-    Then what the manifest names may be gone; it is deleted. Never true of the current version.
+    The files that the manifest names may be gone then, so it is deleted. Never true of the
+    current version.
     """
     present = versions(store)
     if present[-1] <= number or number - 1 in present:
@@ -367,10 +368,10 @@ def read_manifest(store: Store, number: int) -> Manifest:
             or msgspec.json.encode(envelope) != data
         ):
             raise _damaged(store, name, "its checksum is wrong")
-        form = msgspec.json.decode(envelope.manifest, type=_AnyFormat).format
-        if form != FORMAT:
+        version = msgspec.json.decode(envelope.manifest, type=_AnyFormat).format
+        if version != FORMAT:
             raise StoreError(
-                f"the index file {store}/{name} has format {form}, and this Boolcast reads "
+                f"the index file {store}/{name} has format {version}, and this Boolcast reads "
                 f"format {FORMAT}: load it with the Boolcast that saved it, or save the index again"
             )
         manifest = msgspec.json.decode(envelope.manifest, type=Manifest)

@@ -1,7 +1,7 @@
-"""Where an index is kept: bytes under names, each written once and never changed.
+"""Stores: bytes under names, each written once and never changed.
 
-A few operations that a local folder and an object store both have. Whatever must be atomic is
-built on `put_if_absent` alone (`store.snapshots`), so that no store needs locks or renames.
+A few operations that local folders and object stores have in common. Everything atomic is built
+on `put_if_absent` alone (`store.snapshots`), so a store needs no locks and no renames.
 """
 
 import os
@@ -18,7 +18,7 @@ _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 @runtime_checkable
 class Store(Protocol):
-    """Bytes under names like `versions/00000001.json`; `str(store)` is the place, for people.
+    """Bytes under names like `versions/00000001.json`; `str(store)` is its location, for people.
 
     A name is one or more parts between slashes, each of ASCII letters, digits, `_`, `-` and `.`
     (`-` and `.` not first); any other name raises StoreError.
@@ -30,7 +30,7 @@ class Store(Protocol):
     def path(self, name: str) -> Path | None:
         """A local file, perhaps in a cache, with the bytes under the name, to be mapped.
 
-        None if this store has no local files: `get` is what is left then. The file need not
+        None if this store has no local files: use `get` then. The file need not
         exist if the name does not.
         """
 
@@ -55,7 +55,7 @@ class Store(Protocol):
         """
 
     def delete(self, name: str) -> None:
-        """Remove the name if it is there. Who has its file mapped keeps the bytes."""
+        """Remove the name if it exists. A process that has the file mapped keeps the bytes."""
 
 
 def is_name(text: str) -> bool:
@@ -98,7 +98,7 @@ class FolderStore:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            # Unlike a rename, a link never replaces what is there.
+            # Unlike a rename, a link never replaces an existing file.
             os.link(partial, target)
         except FileExistsError:
             return False
@@ -140,18 +140,19 @@ class FolderStore:
                 return
 
 
-Place = str | os.PathLike[str] | Store
-"""Where an index is: a local folder, or a store of any kind."""
+Location = str | os.PathLike[str] | Store
+"""A local folder, or a store of any kind."""
 
 
-def store_at(place: Place) -> Store:
+def store_at(location: Location) -> Store:
     """The store itself, or the one in the folder. Raises UsageError for anything else."""
-    match place:
+    match location:
         case str() | os.PathLike():
-            return FolderStore(place)
+            return FolderStore(location)
         case Store():
-            return place
+            return location
         case _:
             raise UsageError(
-                f"an index is kept in a folder or in a Store, and this is a {type(place).__name__}"
+                "an index is kept in a folder or in a Store, and this is a "
+                f"{type(location).__name__}"
             )

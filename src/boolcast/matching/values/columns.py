@@ -1,4 +1,4 @@
-"""The constants of many filters of one shape, each distinct one kept once."""
+"""The constants of many filters of one shape; each distinct one is kept once."""
 
 from collections.abc import Collection, Sequence
 
@@ -32,10 +32,10 @@ class ShapeGroup:
         self.columns = list(map(Column, self._known))
 
     def add(self, slot: int, constants: Sequence[OrderedSet]) -> None:
-        """Take up one more filter."""
+        """Add a filter."""
         self.slots.append(slot)
-        for column, known, cuts in zip(self.columns, self._known, constants, strict=True):
-            column.codes.append(known.setdefault(cuts, len(known)))
+        for column, known, boundaries in zip(self.columns, self._known, constants, strict=True):
+            column.codes.append(known.setdefault(boundaries, len(known)))
 
 
 class RankedGroup:
@@ -55,23 +55,23 @@ class RankedGroup:
         return self.slots.nbytes + sum(each.nbytes for each in self.bounds)
 
 
-def cuts_of(groups: Sequence[ShapeGroup]) -> tuple[dict[str, set[Boundary]], set[str]]:
-    """Every cut that the filters make, by attribute, and where the order of strings matters."""
-    cuts: dict[str, set[Boundary]] = {}
+def boundaries_of(groups: Sequence[ShapeGroup]) -> tuple[dict[str, set[Boundary]], set[str]]:
+    """The boundaries of all filters by attribute, and the attributes whose strings are ordered."""
+    boundaries: dict[str, set[Boundary]] = {}
     ordered: set[str] = set()
     for group in groups:
         for test, column in zip(group.shape.tests, group.columns, strict=True):
-            known = cuts.setdefault(test.attribute, set())
+            known = boundaries.setdefault(test.attribute, set())
             for row in column.distinct:
                 known.update(row)
             if not all(map(_is_of_points, column.distinct)):
                 ordered.add(test.attribute)
-    return cuts, ordered
+    return boundaries, ordered
 
 
 def _is_of_points(row: OrderedSet) -> bool:
-    """True if the set tells strings apart by equality only: its cuts enclose single strings."""
-    strings = [cut[1] for cut in row if cut[0] == STRING and len(cut) > 1]
+    """True if the set compares strings by equality only: boundaries enclose single strings."""
+    strings = [boundary[1] for boundary in row if boundary[0] == STRING and len(boundary) > 1]
     return len(strings) % 2 == 0 and all(
         low + "\0" == high for low, high in zip(strings[::2], strings[1::2], strict=True)
     )

@@ -1,7 +1,7 @@
-"""The constants of one attribute as sorted arrays: strings and numbers, with their kernels.
+"""The constants of one attribute as sorted arrays of strings and numbers.
 
 Arrays are stored as they are and mapped again, searched without Python objects, and united
-without holding up other threads. What they mean is told in `kernels.ranking`.
+without blocking other threads. `kernels.ranking` explains the format.
 """
 
 from bisect import bisect_right
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from boolcast.matching.values.kernels import AFTER, BEFORE
 
 _SEARCH_LIMITS: Final = (*[256] * 7, 2**62)
-"""Looks for a string, with one seed after the other. By chance it takes far fewer than the
-first limit; someone may have chosen strings that clash."""
+"""Probes for a string, with one seed after the other. Normally far fewer than the first limit
+are needed; an attacker may choose strings that clash."""
 
 _EXACT_AS_FLOAT: Final = 2**53
 
 FEW: Final = 1_024
-"""Of so many constants Python finds a single value sooner than a kernel is called."""
+"""Up to this many constants Python finds a value faster than a kernel can be called."""
 
 Numbers32 = NDArray[np.int32]
 
@@ -36,12 +36,12 @@ class Table(NamedTuple):
 
 
 class Strings:
-    """Sorted strings, each with a cut before it, after it, or both (`flags`).
+    """Sorted strings, each with a boundary before it, after it, or both (`flags`).
 
-    `starts` counts the cuts up to each string, its own aside, and in one entry more all cuts.
+    `starts` counts the boundaries before each string, and in one more entry all of them.
 
-    A cut before a string that ends in NUL is written as the cut after the string without it:
-    that is the same place, so that an equality needs one string for both of its cuts.
+    The boundary before a string that ends in NUL is the boundary after the string without the
+    NUL: so an equality needs one string for both of its boundaries.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class Strings:
         self.data = data
         self.flags = flags
         self.starts = _starts(flags) if starts is None else starts
-        self.cuts = int(self.starts[-1])
+        self.boundaries = int(self.starts[-1])
         self._table = table
 
     @classmethod
-    def of_cuts(cls, cuts: Sequence[str]) -> "Strings":
-        """From the strings before which there is a cut."""
+    def of_boundaries(cls, boundaries: Sequence[str]) -> "Strings":
+        """From the strings that have a boundary before them."""
         flags: dict[str, int] = {}
-        for text in cuts:
+        for text in boundaries:
             stem, flag = stem_of(text)
             flags[stem] = flags.get(stem, 0) | flag
         stems = pa.array(flags.keys(), pa.large_string())
@@ -76,7 +76,7 @@ class Strings:
 
     @cached_property
     def table(self) -> Table:
-        """Made when it is first needed, which for what is only united is never."""
+        """Made when first needed: strings that are only united never need it."""
         if self._table is not None:
             return self._table
         capacity = 1 << (2 * len(self)).bit_length()
@@ -84,7 +84,7 @@ class Strings:
             slots = np.zeros(capacity, dtype=np.uint64)
             if ranking_kernel("fill_table")(self.offsets, self.data, slots, seed, limit):
                 return Table(slots, seed)
-        raise AssertionError("the last limit is none")
+        raise AssertionError("the last limit is never reached")
 
     def texts(self) -> list[str]:
         """The strings as Python's."""
@@ -92,19 +92,19 @@ class Strings:
         texts: list[str] = pa.LargeStringArray.from_buffers(len(self), *buffers).to_pylist()
         return texts
 
-    def places(self, cuts: Sequence[str]) -> Numbers32:
-        """For cuts that are among these, given as strings, the number of cuts up to each."""
-        numbers = np.empty(len(cuts), dtype=np.int32)
-        stems = [stem_of(text) for text in cuts]
+    def positions(self, boundaries: Sequence[str]) -> Numbers32:
+        """For boundaries of this set, given as strings, the number of boundaries up to each."""
+        numbers = np.empty(len(boundaries), dtype=np.int32)
+        stems = [stem_of(text) for text in boundaries]
         texts = pa.array([stem for stem, _ in stems], pa.large_string())
         ranking_kernel("find_strings")(
             *buffers_of(texts), self.offsets, self.data, *self.table, numbers
         )
         flags = np.fromiter((flag for _, flag in stems), np.uint8, len(stems))
-        return self.places_of(numbers, flags)
+        return self.positions_of(numbers, flags)
 
-    def places_of(self, numbers: Numbers32, flags: NDArray[np.uint8]) -> Numbers32:
-        """The places of the cuts before (or after) the strings of these numbers."""
+    def positions_of(self, numbers: Numbers32, flags: NDArray[np.uint8]) -> Numbers32:
+        """The positions of the boundaries before (or after) the strings of these numbers."""
         has_before = self.flags[numbers] & BEFORE
         return self.starts[numbers] + np.where(flags == AFTER, has_before + 1, 1).astype(np.int32)
 
@@ -137,18 +137,18 @@ class Strings:
             others,
         )
 
-    def moved_cuts(self, into: "Strings", numbers: Numbers32) -> Numbers32:
-        """The place there of each cut here, in order; `numbers` are those of the strings there."""
-        moved = np.empty(self.cuts, dtype=np.int32)
+    def moved_boundaries(self, into: "Strings", numbers: Numbers32) -> Numbers32:
+        """The positions in `into` of all boundaries, given the numbers of the strings there."""
+        moved = np.empty(self.boundaries, dtype=np.int32)
         for flag in (BEFORE, AFTER):
             having = np.flatnonzero(self.flags & flag)
             here = self.starts[:-1][having] if flag == BEFORE else self.starts[1:][having] - 1
-            moved[here] = into.places_of(numbers[having], np.full(len(having), flag, np.uint8))
+            moved[here] = into.positions_of(numbers[having], np.full(len(having), flag, np.uint8))
         return moved
 
 
 class Numbers:
-    """Sorted numbers as pairs: exact whatever is an integer or a float."""
+    """Sorted integers and floats as pairs, which compare exactly."""
 
     def __init__(self, highs: NDArray[np.float64], lows: NDArray[np.int16]) -> None:
         self.highs = highs
@@ -197,13 +197,13 @@ class Numbers:
         return ranks
 
     def float_ranks(self, values: NDArray[np.float64], base: int, not_a_number: int) -> Numbers32:
-        """The same of floats, and of NaN what is given for it."""
+        """The same for floats; NaN gets `not_a_number`."""
         ranks = np.empty(len(values), dtype=np.int32)
         ranking_kernel("rank_floats")(values, base, not_a_number, self.highs, self.lows, ranks)
         return ranks
 
     def united(self, other: "Numbers") -> tuple["Numbers", Numbers32, Numbers32]:
-        """The numbers of both, and for each of them its place there, from 0."""
+        """The numbers of both, and for each of them its position there, from 0."""
         count = len(self) + len(other)
         highs = np.empty(count, dtype=np.float64)
         lows = np.empty(count, dtype=np.int16)
@@ -238,7 +238,7 @@ def _starts(flags: NDArray[np.uint8]) -> Numbers32:
 
 
 def _pairs(values: Sequence[int | float]) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
-    """Numbers as pairs, whatever they are."""
+    """Integers and floats as pairs."""
     count = len(values)
     whole = np.fromiter((v if type(v) is int else 0 for v in values), np.int64, count)
     broken = np.fromiter((v if type(v) is float else 0.0 for v in values), np.float64, count)
@@ -249,12 +249,12 @@ def _pairs(values: Sequence[int | float]) -> tuple[NDArray[np.float64], NDArray[
 
 
 def stem_of(text: str) -> tuple[str, int]:
-    """The string and the flag that stand for the cut before a text."""
+    """The string and the flag that represent the boundary before a text."""
     return (text[:-1], AFTER) if text.endswith("\0") else (text, BEFORE)
 
 
 def buffers_of(array: pa.Array) -> tuple[NDArray[Any], NDArray[np.uint8]]:
-    """The offsets and bytes of a string array, without its nulls' places; nothing is copied."""
+    """The offsets and bytes of a string array; nothing is copied."""
     wide = pa.types.is_large_string(array.type)
     _, offsets, data = array.buffers()
     kind = np.dtype(np.int64 if wide else np.int32)

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.values.columns import Column, RankedGroup, ShapeGroup, cuts_of
-from boolcast.matching.values.ranks import Places, RankSpace
+from boolcast.matching.values.columns import Column, RankedGroup, ShapeGroup, boundaries_of
+from boolcast.matching.values.ranks import Ranks, RankSpace
 from boolcast.matching.values.shapes import ALWAYS, Test
 
-Maps = Mapping[str, Places]
+Maps = Mapping[str, Ranks]
 """For each attribute and bound in one space, the same bound in another."""
 
 
@@ -17,7 +17,7 @@ class Spaces:
     """Attributes in a fixed order, each with its rank space."""
 
     def __init__(self, spaces: Mapping[str, RankSpace]) -> None:
-        always = spaces.get(ALWAYS) or RankSpace.of_cuts(())
+        always = spaces.get(ALWAYS) or RankSpace.of_boundaries(())
         spaces = {ALWAYS: always, **spaces}
         self.names = tuple(spaces)
         self.index = {name: number for number, name in enumerate(self.names)}
@@ -27,18 +27,18 @@ class Spaces:
     @classmethod
     def of(cls, groups: Sequence[ShapeGroup]) -> "Spaces":
         """The spaces that these filters need."""
-        cuts, ordered = cuts_of(groups)
+        boundaries, ordered = boundaries_of(groups)
         return cls(
             {
-                name: RankSpace.of_cuts(each, is_ordered=name in ordered)
-                for name, each in cuts.items()
+                name: RankSpace.of_boundaries(each, is_ordered=name in ordered)
+                for name, each in boundaries.items()
             }
         )
 
     @classmethod
     def united(cls, several: Sequence["Spaces"]) -> tuple["Spaces", list[Maps]]:
-        """The spaces that hold the cuts of several, and the maps of bounds from each of them."""
-        maps: list[dict[str, Places]] = [{} for _ in several]
+        """Spaces with the boundaries of several, and the maps of bounds from each of them."""
+        maps: list[dict[str, Ranks]] = [{} for _ in several]
         spaces: dict[str, RankSpace] = {}
         for name in dict.fromkeys(name for each in several for name in each.names):
             having = [number for number, each in enumerate(several) if name in each.index]
@@ -60,9 +60,9 @@ class Spaces:
     def _bounds(self, test: Test, column: Column) -> NDArray[np.int32]:
         """A row of bounds for each filter; a set that is open at its end gets one more."""
         space = self.spaces[self.index[test.attribute]]
-        flat = space.places([cut for row in column.distinct for cut in row])
-        distinct = flat.reshape(len(column.distinct), test.cuts)
-        if test.cuts % 2:
+        flat = space.positions([boundary for row in column.distinct for boundary in row])
+        distinct = flat.reshape(len(column.distinct), test.boundaries)
+        if test.boundaries % 2:
             end = np.full((len(distinct), 1), space.size, dtype=np.int32)
             distinct = np.concatenate([distinct, end], axis=1)
         rows: NDArray[np.int32] = distinct[np.array(column.codes, dtype=np.int64)]
@@ -77,8 +77,8 @@ class Spaces:
         return RankedGroup(group.shape, group.slots, bounds)
 
 
-def _united(parts: Sequence[RankSpace]) -> tuple[RankSpace, list[Places]]:
-    """One space of several, by halves, so that a constant is copied a few times only."""
+def _united(parts: Sequence[RankSpace]) -> tuple[RankSpace, list[Ranks]]:
+    """One space of several, by halves, so that a constant is copied only a few times."""
     if len(parts) == 1:
         return parts[0], [np.arange(parts[0].size + 1, dtype=np.int32)]
     middle = len(parts) // 2

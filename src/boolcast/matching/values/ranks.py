@@ -1,12 +1,12 @@
-"""Values as ranks: where a value lies among all the cuts that filters make on its attribute.
+"""Values as ranks: how many boundaries of an attribute's filters lie before a value?
 
-Every predicate on an attribute, whatever its kind, is a set of intervals between cuts (see
-`algebra.ordered_sets`). Number the places between the cuts of all filters, and an event's value is
-one small integer, and each predicate a comparison of integers. What is exact in the order of
-all values, integers against floats and strings by code point included, stays exact.
+Every predicate is a set of intervals between boundaries (`algebra.ordered_sets`). Number the
+gaps between the boundaries of all filters: then an event's value is one small integer, and each
+predicate a comparison of integers. The order of values stays exact, also between integers and
+floats, and for strings by code point.
 
-The cuts of a space are arrays: a bit for each kind that has a cut where it begins, and the
-constants of `values.constants`. So a space is stored, mapped and united with others as it is.
+A space is made of arrays: a bit for each kind with a boundary where it begins, and the constants
+of `values.constants`. So it is stored, mapped and united with others as it is.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,20 +39,20 @@ from boolcast.matching.values.constants import (
 from boolcast.matching.values.kernels import AFTER, BEFORE
 from boolcast.model.values import EventValue, Opaque, Timestamp
 
-Places = NDArray[np.int32]
+Ranks = NDArray[np.int32]
 
 _END: Final = TIMESTAMP + 1
 _TRUE: Final = _END + 1
-"""The bit of the cut between false and true, behind those of the kinds."""
+"""The bit of the boundary between false and true; it follows the bits of the kinds."""
 
 _NOTHING_NULL: Final = np.zeros(0, dtype=np.bool_)
 
 
 class RankSpace:
-    """The cuts of one attribute. Rank r lies behind r cuts; missing has a rank too.
+    """The boundaries of one attribute. Rank r lies behind r boundaries; missing has a rank too.
 
-    `marks` has a bit for each kind that has a cut at its begin. Where no string's place matters
-    but only equality, `is_ordered` may be false.
+    `marks` has a bit for each kind with a boundary where it begins. `is_ordered` may be false
+    if filters compare strings by equality only.
     """
 
     def __init__(
@@ -74,76 +74,84 @@ class RankSpace:
         self.boolean = self.opaque + bits[BOOLEAN]
         self.number = self.boolean + bits[_TRUE] + bits[NUMBER]
         self.string = self.number + len(numbers) + bits[STRING]
-        self.timestamp = self.string + strings.cuts + bits[TIMESTAMP]
+        self.timestamp = self.string + strings.boundaries + bits[TIMESTAMP]
         self.size = self.timestamp + len(timestamps) + bits[_END] + 1
 
     @classmethod
-    def of_cuts(cls, cuts: Iterable[Boundary], *, is_ordered: bool = True) -> "RankSpace":
-        """The space of some cuts, in any order."""
+    def of_boundaries(
+        cls, boundaries: Iterable[Boundary], *, is_ordered: bool = True
+    ) -> "RankSpace":
+        """The space of some boundaries, in any order."""
         marks = 0
         constants: dict[int, set[Any]] = {NUMBER: set(), STRING: set(), TIMESTAMP: set()}
-        for cut in cuts:
-            kind = cut[0]
-            if len(cut) == 1:
+        for boundary in boundaries:
+            kind = boundary[0]
+            if len(boundary) == 1:
                 marks |= 1 << kind
             elif kind == BOOLEAN:
                 marks |= 1 << _TRUE
             else:
-                constants[kind].add(cut[1])
+                constants[kind].add(boundary[1])
         numbers, strings, timestamps = (constants[k] for k in (NUMBER, STRING, TIMESTAMP))
         return cls(
             marks,
             Numbers.of(list(numbers)) if numbers else EMPTY_NUMBERS,
-            Strings.of_cuts(list(strings)) if strings else EMPTY_STRINGS,
+            Strings.of_boundaries(list(strings)) if strings else EMPTY_STRINGS,
             Numbers.of(list(timestamps)) if timestamps else EMPTY_NUMBERS,
             is_ordered=is_ordered,
         )
 
     @cached_property
-    def place(self) -> dict[Boundary, int]:
-        """The place of each cut, for who has few of them."""
+    def bounds(self) -> dict[Boundary, int]:
+        """The rank just behind each boundary; for spaces with few of them."""
         bits = [kind for kind in range(_END + 1) if self.marks >> kind & 1]
-        cuts: list[Boundary] = [(kind,) for kind in bits]
+        boundaries: list[Boundary] = [(kind,) for kind in bits]
         if self.marks >> _TRUE & 1:
-            cuts.append((BOOLEAN, True))
-        cuts += [(NUMBER, value) for value in self.numbers.values()]
+            boundaries.append((BOOLEAN, True))
+        boundaries += [(NUMBER, value) for value in self.numbers.values()]
         for text, flags in zip(self.strings.texts(), self.strings.flags.tolist(), strict=True):
             if flags & BEFORE:
-                cuts.append((STRING, text))
+                boundaries.append((STRING, text))
             if flags & AFTER:
-                cuts.append((STRING, text + "\0"))
-        cuts += [(TIMESTAMP, int(value)) for value in self.timestamps.values()]
-        return dict(zip(cuts, self.places(cuts).tolist(), strict=True))
+                boundaries.append((STRING, text + "\0"))
+        boundaries += [(TIMESTAMP, int(value)) for value in self.timestamps.values()]
+        return dict(zip(boundaries, self.positions(boundaries).tolist(), strict=True))
 
-    def places(self, cuts: Sequence[Boundary]) -> Places:
-        """The places of cuts that are among those of the space: the ranks just behind them."""
-        places = np.empty(len(cuts), dtype=np.int32)
-        kinds = np.fromiter((cut[0] for cut in cuts), np.int8, len(cuts))
-        marks = np.fromiter((len(cut) == 1 or cut[0] == BOOLEAN for cut in cuts), bool, len(cuts))
+    def positions(self, boundaries: Sequence[Boundary]) -> Ranks:
+        """The ranks just behind boundaries of this space."""
+        positions = np.empty(len(boundaries), dtype=np.int32)
+        kinds = np.fromiter((boundary[0] for boundary in boundaries), np.int8, len(boundaries))
+        marks = np.fromiter(
+            (len(boundary) == 1 or boundary[0] == BOOLEAN for boundary in boundaries),
+            bool,
+            len(boundaries),
+        )
         for kind in (NUMBER, STRING, TIMESTAMP):
             chosen = np.flatnonzero((kinds == kind) & ~marks)
             if len(chosen):
-                places[chosen] = self._places_of(kind, [cuts[at][1] for at in chosen.tolist()])
+                positions[chosen] = self._positions_of(
+                    kind, [boundaries[at][1] for at in chosen.tolist()]
+                )
         for at in np.flatnonzero(marks).tolist():
-            places[at] = self.place_of_mark(cuts[at])
-        return places
+            positions[at] = self.rank_of_mark(boundaries[at])
+        return positions
 
-    def _places_of(self, kind: int, values: list[Any]) -> Places:
+    def _positions_of(self, kind: int, values: list[Any]) -> Ranks:
         if kind == STRING:
-            return self.string + self.strings.places(values)
+            return self.string + self.strings.positions(values)
         known, base = (
             (self.numbers, self.number) if kind == NUMBER else (self.timestamps, self.timestamp)
         )
         return base + known.ranks(values)
 
-    def place_of_mark(self, cut: Boundary) -> int:
-        """The place where a kind begins, or where true does."""
-        if cut[1:]:
+    def rank_of_mark(self, boundary: Boundary) -> int:
+        """The rank where a kind begins, or where true does."""
+        if boundary[1:]:
             return self.boolean + 1
         begins = (1, self.opaque, self.boolean, self.number, self.string, self.timestamp)
-        return (*begins, self.size - 1)[cut[0]]
+        return (*begins, self.size - 1)[boundary[0]]
 
-    def united(self, other: "RankSpace") -> tuple["RankSpace", Places, Places]:
+    def united(self, other: "RankSpace") -> tuple["RankSpace", Ranks, Ranks]:
         """The space of both, and for each of them the maps of its bounds into it."""
         numbers = self.numbers.united(other.numbers)
         strings = self.strings.united(other.strings)
@@ -162,21 +170,21 @@ class RankSpace:
         )
 
     def map_to(
-        self, space: "RankSpace", numbers: Places, strings: Places, timestamps: Places
-    ) -> Places:
+        self, space: "RankSpace", numbers: Ranks, strings: Ranks, timestamps: Ranks
+    ) -> Ranks:
         """For each bound here the same bound there, given where the constants went."""
         bounds = np.zeros(self.size + 1, dtype=np.int32)
         for kind in range(_END + 1):
             if self.marks >> kind & 1:
-                bounds[self.place_of_mark((kind,))] = space.place_of_mark((kind,))
+                bounds[self.rank_of_mark((kind,))] = space.rank_of_mark((kind,))
         if self.marks >> _TRUE & 1:
             bounds[self.boolean + 1] = space.boolean + 1
-        for begin, places in (
+        for begin, positions in (
             (self.number, space.number + numbers + 1),
-            (self.string, space.string + self.strings.moved_cuts(space.strings, strings)),
+            (self.string, space.string + self.strings.moved_boundaries(space.strings, strings)),
             (self.timestamp, space.timestamp + timestamps + 1),
         ):
-            bounds[begin + 1 : begin + 1 + len(places)] = places
+            bounds[begin + 1 : begin + 1 + len(positions)] = positions
         bounds[self.size] = space.size
         return bounds
 
@@ -197,14 +205,14 @@ class RankSpace:
         return self.opaque
 
     def string_rank(self, text: str) -> int:
-        """The rank of a string: known constants by a look-up, others by their place."""
+        """The rank of a string: of a constant by look-up, of others by search."""
         few = self._few
         if few is not None:
             known = few.get(text)
             if known is not None:
                 return known
             if not self.is_ordered:
-                return self.string + self.strings.cuts
+                return self.string + self.strings.boundaries
         data = text.encode()
         array = np.frombuffer(data, np.uint8) if data else NO_BYTES
         rank: int = ranking_kernel("rank_string")(array, 0, len(data), *self._search)
@@ -220,12 +228,12 @@ class RankSpace:
         return dict(zip(self.strings.texts(), ranks.tolist(), strict=True))
 
     def prepare(self) -> None:
-        """Make what a search needs beforehand, so that none has to wait for it."""
+        """Make what a search needs, so that the first one need not wait."""
         _ = self._search
 
     @cached_property
     def _search(self) -> tuple[Any, ...]:
-        """What the kernels on strings take of the space."""
+        """What the kernels on strings need of the space."""
         strings = self.strings
         return (
             strings.offsets,
@@ -236,7 +244,7 @@ class RankSpace:
             self.is_ordered,
         )
 
-    def string_ranks(self, texts: pa.Array) -> Places:
+    def string_ranks(self, texts: pa.Array) -> Ranks:
         """The ranks of a column of type string or large_string."""
         wide = pa.types.is_large_string(texts.type)
         valid = texts.is_valid().to_numpy(zero_copy_only=False) if texts.null_count else None
@@ -251,14 +259,14 @@ class RankSpace:
         )
         return ranks
 
-    def float_ranks(self, values: NDArray[np.float64]) -> Places:
+    def float_ranks(self, values: NDArray[np.float64]) -> Ranks:
         """The ranks of floats; NaN is opaque."""
         return self.numbers.float_ranks(values, self.number, self.opaque)
 
-    def integer_ranks(self, values: NDArray[np.int64]) -> Places:
+    def integer_ranks(self, values: NDArray[np.int64]) -> Ranks:
         """The ranks of integers."""
         return self.numbers.integer_ranks(values, self.number)
 
-    def timestamp_ranks(self, values: NDArray[np.int64]) -> Places:
+    def timestamp_ranks(self, values: NDArray[np.int64]) -> Ranks:
         """The ranks of timestamps, given in microseconds."""
         return self.timestamps.integer_ranks(values, self.timestamp)

@@ -1,14 +1,14 @@
 """A segment: an immutable index over many subscriptions, in arrays.
 
-Each subscription is indexed under the cheapest *cut* of its tree: of an AND the best child, of
-an OR all children, by estimated selectivity. No event can satisfy it without satisfying a test
-of the cut. What is left of the tree once that test is known to be true is its *program*.
+Each filter is indexed under the cheapest *cut* of its tree: the best child of an AND, all children
+of an OR, by estimated selectivity. No event can satisfy the filter without satisfying a test of
+the cut. The rest of the tree, given that this test is true, is its *program*.
 
 Tests are intervals of ranks (`matching.values.ranks`). An interval is posted at the few nodes of a
 binary tree over the ranks that make it up, so that the postings at the nodes above an event's
-rank are exactly the tests that it satisfies: nothing is looked at in vain. Equalities sit at
-the leaves. At a node, subscriptions with the same program form a group: it is run once, and
-if it is true the whole group matches.
+rank are exactly the tests that it satisfies. Equalities sit at the leaves. Filters at a node
+with the same program are a group: the program runs once, and if it is true the whole group
+matches.
 """
 
 from typing import Final, NamedTuple
@@ -41,8 +41,8 @@ class Segment(NamedTuple):
     where the outcome is noted, if the program is shared, counted from 1. All of a group in one
     row is one look into memory instead of four.
 
-    A member is a filter that one subscription holds, by the place of that subscription; or one
-    that several hold or nobody, by the complement of its slot.
+    A member is the position of a subscription, if the filter has just one; otherwise it is the
+    complement of the filter's slot.
 
     A row of `code` is one test: attribute and kind of test, two operands, and the jumps
     where it is true and false, counted from the program's start.

@@ -1,20 +1,22 @@
-"""How selective a test is: the share of events that satisfy it, from what is known of values.
+"""Selectivity: the estimated share of events that satisfy a test.
 
-Known are values with weights: from events seen, or from the bins of given statistics. Where
-nothing is known, a guess by the form of the test stands in; it also keeps estimates from
-few values away from 0 and 1.
+Estimates come from weighted values: of events seen, or the bins of given statistics. Without
+values the kind of test gives a guess, which also keeps estimates from few values away from 0
+and 1.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.values.ranks import RankSpace
 from boolcast.model.events import Event
 from boolcast.model.statistics import Statistics
 from boolcast.model.values import EventValue
+
+if TYPE_CHECKING:
+    from boolcast.matching.values.ranks import RankSpace
 
 WeightedValues = list[tuple[EventValue | None, float]]
 
@@ -57,7 +59,7 @@ class Selectivity:
         return cls(values, float(statistics.events))
 
     def shares(
-        self, attribute: str, space: RankSpace, bounds: NDArray[np.int32]
+        self, attribute: str, space: "RankSpace", bounds: NDArray[np.int32]
     ) -> NDArray[np.float64]:
         """For each row of bounds, the share of events whose value lies between them."""
         widths = bounds[:, 1::2] - bounds[:, ::2]
@@ -66,7 +68,7 @@ class Selectivity:
         guess = np.minimum(points / max(space.size / 2, 2.0) + ranges * _RANGE_GUESS, _CEILING)
         weighted = self._values.get(attribute)
         if weighted is None:
-            # Never seen where others were: then it is mostly missing.
+            # Other attributes were seen, but not this one: it is mostly missing.
             missing_only = self._total / (self._total + _GUESS_WEIGHT)
             at_missing = (bounds[:, 0] <= 1) & (bounds[:, 1] > 1)
             mostly: NDArray[np.float64] = np.where(at_missing, missing_only, 0.0) + guess * (
@@ -81,7 +83,7 @@ class Selectivity:
         return shares
 
     def _below(
-        self, attribute: str, space: RankSpace, weighted: WeightedValues
+        self, attribute: str, space: "RankSpace", weighted: WeightedValues
     ) -> NDArray[np.float64]:
         """The weight of all values below each bound; kept, as many tests ask for one attribute."""
         known = self._known.get(attribute)

@@ -1,8 +1,8 @@
-"""Filters as shapes and constants: most of a million filters differ in their constants only.
+"""Filters as shapes and constants: most of a million filters differ only in their constants.
 
-A shape is the tree with its constants taken out, each leaf a test on one attribute: so many
-intervals, or a pattern, or a residual that only the reference evaluator can decide. The
-constants of a leaf are the cuts of its set (`algebra.value_sets`).
+A shape is the tree without its constants. Each leaf tests one attribute: a number of intervals,
+a pattern, or a residual, which only the reference evaluator can decide. The constants of a leaf
+are the boundaries of its set (`algebra.value_sets`).
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, cast
 
 from boolcast.algebra.ordered_sets import BOOLEAN, MISSING, STRINGS, OrderedSet
-from boolcast.algebra.value_sets import Row, comparison_cuts, meaning
+from boolcast.algebra.strings import Row
+from boolcast.algebra.value_sets import comparison_set, meaning
 from boolcast.filters.canonical import complement
 from boolcast.filters.expressions import (
     And,
@@ -27,26 +28,25 @@ from boolcast.filters.expressions import (
 from boolcast.model.values import Value
 
 ALWAYS: Final = ""
-"""The attribute under which filters are posted that every event is a candidate for; no event
-carries it."""
+"""The attribute of filters that every event must be checked against; no event has it."""
 
 LONGEST: Final = 4_096
-"""Of more tests than this no code is made: jumps have 15 bits, and where many tests stand beside
-many others the code takes the product of both."""
+"""Filters with more tests get no code: jumps have 15 bits, and the code of many tests beside many
+others grows as their product."""
 
 Kind = Literal["intervals", "pattern", "residual"]
 
 
 class Test(NamedTuple):
-    """A leaf of a shape: what is asked of one attribute, constants aside.
+    """A leaf of a shape: a test of one attribute, without its constants.
 
-    `cuts` counts the cuts of its set. For a pattern or a residual the set is only a necessary
-    condition, and `pattern` and `is_wanted` say what a string must fit or miss.
+    `boundaries` counts those of its set. For a pattern or a residual the set is only a necessary
+    condition; `pattern` and `is_wanted` say what a string must match or must not match.
     """
 
     attribute: str
     kind: Kind
-    cuts: int
+    boundaries: int
     pattern: Row | None = None
     is_wanted: bool = True
 
@@ -103,11 +103,11 @@ def _walk(
         for child in node.children:  # type: ignore[union-attr]
             if is_wanted and type(child) is Comparison:
                 # By far the most frequent: without a call of this function for it.
-                test, cuts = _comparison_test(child.attribute, child.operator, child.value)
-                if cuts:
+                test, boundaries = _comparison_test(child.attribute, child.operator, child.value)
+                if boundaries:
                     parts.append(len(tests))
                     tests.append(test)
-                    constants.append(cuts)
+                    constants.append(boundaries)
                     continue
             part = _walk(child, is_wanted, tests, constants)
             if part is not True and part is not False:
@@ -123,11 +123,11 @@ def _walk(
     if kind is Constant:
         return node.value is is_wanted  # type: ignore[union-attr]
     leaf = cast("Leaf", node)
-    test, cuts = test_of(leaf if is_wanted else complement(leaf))
-    if not cuts:
+    test, boundaries = test_of(leaf if is_wanted else complement(leaf))
+    if not boundaries:
         return False
     tests.append(test)
-    constants.append(cuts)
+    constants.append(boundaries)
     return len(tests) - 1
 
 
@@ -137,12 +137,12 @@ def test_of(leaf: Leaf) -> tuple[Test, OrderedSet]:
         # By far the most frequent, and as fast as to ask whether its meaning is known.
         return _comparison_test(leaf.attribute, leaf.operator, leaf.value)
     if isinstance(leaf, Residual):
-        cuts: OrderedSet = STRINGS if isinstance(leaf, Matches) else ((BOOLEAN,),)
-        return Test(leaf.attribute, "residual", len(cuts)), cuts
+        boundaries: OrderedSet = STRINGS if isinstance(leaf, Matches) else ((BOOLEAN,),)
+        return Test(leaf.attribute, "residual", len(boundaries)), boundaries
     variable, inside, _ = meaning(leaf)
     for row, holds in inside.literals:
-        return Test(variable.name, "pattern", len(inside.cuts), row, holds), inside.cuts
-    return _intervals(variable.name, len(inside.cuts)), inside.cuts
+        return Test(variable.name, "pattern", len(inside.ordered), row, holds), inside.ordered
+    return _intervals(variable.name, len(inside.ordered)), inside.ordered
 
 
 # By the values, typed, because `5 = 5.0` and `1 = true` in Python; the hash of a predicate
@@ -150,14 +150,14 @@ def test_of(leaf: Leaf) -> tuple[Test, OrderedSet]:
 # through all of them, and every thread waits for it.
 @lru_cache(maxsize=2_048, typed=True)
 def _comparison_test(attribute: str, operator: Operator, value: Value) -> tuple[Test, OrderedSet]:
-    cuts = comparison_cuts(operator, value)
-    return _intervals(attribute, len(cuts)), cuts
+    boundaries = comparison_set(operator, value)
+    return _intervals(attribute, len(boundaries)), boundaries
 
 
 @lru_cache(maxsize=4_096)
-def _intervals(attribute: str, cuts: int) -> Test:
+def _intervals(attribute: str, boundaries: int) -> Test:
     """One object for equal tests, so that shapes are compared sooner."""
-    return Test(attribute, "intervals", cuts)
+    return Test(attribute, "intervals", boundaries)
 
 
 def short_circuit(

@@ -1,60 +1,59 @@
-"""Conjunctions as boxes: a set of values for each attribute, and what has no such set beside them.
+"""Conjunctions as boxes: a set of values for each attribute, and the predicates that are none.
 
-What a merger lets pass beyond its constituents is a box less other boxes, and that falls into
-boxes again that have no event in common. So its share is a sum, and nothing has to be multiplied
-out (P2-B11).
+What a merger accepts beyond its constituents is a box minus other boxes. That is again a list of
+boxes, without an event in common. So its probability is a sum, and nothing is multiplied out
+(P2-B11).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra import to_dnf
-from boolcast.algebra.conjunctions import leaves
+from boolcast.algebra.normal_forms import to_dnf
 from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.algebra.value_sets import meaning
 from boolcast.filters.canonical import to_nnf
-from boolcast.filters.expressions import Filter, Leaf
+from boolcast.filters.expressions import Filter, Leaf, leaves
 
 _CLAUSES: Final = 64
-"""How many boxes one filter may come to."""
+"""How many boxes one filter may become."""
 
 
 class Box(NamedTuple):
-    """The events whose values lie in all `ranges` and satisfy all `others`.
+    """The events whose values lie in all `ranges` and that satisfy all `others`.
 
-    `others` are the predicates that are no set of values: residual ones and patterns.
+    `others` are the predicates that are no set of values: residual predicates and patterns.
     """
 
     ranges: dict[str, OrderedSet]
     others: frozenset[Leaf] = frozenset()
 
     def within(self, other: "Box") -> "Box | None":
-        """What both have in common; None if no value is left. Others are taken together."""
+        """The intersection; None if it leaves an attribute no value."""
         ranges = dict(self.ranges)
-        for name, cuts in other.ranges.items():
+        for name, values in other.ranges.items():
             known = ranges.get(name)
-            both = cuts if known is None else ordered.intersect(known, cuts)
+            both = values if known is None else ordered.intersect(known, values)
             if not both:
                 return None
             ranges[name] = both
         return Box(ranges, self.others | other.others)
 
     def without(self, other: "Box") -> Iterator["Box"]:
-        """The rest beside another box, in boxes that have nothing in common.
+        """The rest without another box, as boxes that have nothing in common.
 
-        A box whose `others` are not among these cannot be taken out: it is left in.
+        A box with further `others` cannot be taken out: then the rest is this whole box.
         """
         if not other.others <= self.others:
             yield self
             return
         ranges = dict(self.ranges)
-        for name, cuts in other.ranges.items():
+        for name, values in other.ranges.items():
             known = ranges.get(name, ordered.EVERYTHING)
-            outside = ordered.intersect(known, ordered.complement(cuts))
+            outside = ordered.intersect(known, ordered.complement(values))
             if outside:
                 yield Box({**ranges, name: outside}, self.others)
-            inside = ordered.intersect(known, cuts)
+            inside = ordered.intersect(known, values)
             if not inside:
                 return
             ranges[name] = inside
@@ -64,7 +63,7 @@ EVERY_EVENT: Final = Box({})
 
 
 def box_of(conjunction: Iterable[Leaf]) -> Box | None:
-    """The box of some predicates that must all hold; None if no event can satisfy them."""
+    """The box of predicates that must all hold; None if no event can satisfy them."""
     ranges: dict[str, OrderedSet] = {}
     others: list[Leaf] = []
     for leaf in conjunction:
@@ -73,33 +72,33 @@ def box_of(conjunction: Iterable[Leaf]) -> Box | None:
             others.append(leaf)
             continue
         known = ranges.get(leaf.attribute)
-        cuts = inside.cuts if known is None else ordered.intersect(known, inside.cuts)
-        if not cuts:
+        values = inside.ordered if known is None else ordered.intersect(known, inside.ordered)
+        if not values:
             return None
-        ranges[leaf.attribute] = cuts
+        ranges[leaf.attribute] = values
     return Box(ranges, frozenset(others))
 
 
 def boxes_of(filter: Filter) -> list[Box]:
-    """Boxes that hold every event which the filter accepts; of one that is too long, one box."""
+    """Boxes around every accepted event; a filter with too many becomes one box of all events."""
     conjunction = leaves(filter) or leaves(to_nnf(filter))
     if conjunction is not None:
         box = box_of(conjunction)
         return [] if box is None else [box]
-    form = to_dnf(filter, budget=_CLAUSES)
-    if form.exhausted:
+    normal = to_dnf(filter, budget=_CLAUSES)
+    if normal.exhausted:
         return [EVERY_EVENT]
-    return [box for clause in form.clauses if (box := box_of(clause)) is not None]
+    return [box for clause in normal.clauses if (box := box_of(clause)) is not None]
 
 
 def difference(box: Box, others: Sequence[Box], budget: int) -> list[Box]:
-    """What is left of a box without others, in boxes that have nothing in common.
+    """What is left of a box without others, as boxes that have nothing in common.
 
-    Past the budget of boxes it is too much, never too little.
+    Past the budget of boxes the result is too large, never too small.
     """
     rest = [box]
     for other in others:
         if len(rest) > budget:
             return rest
-        rest = [part for each in rest for part in each.without(other)]
+        rest = [left for each in rest for left in each.without(other)]
     return rest

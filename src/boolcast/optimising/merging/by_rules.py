@@ -1,8 +1,9 @@
-"""Which of many subscriptions become one by rules, perfect or not (P2-B10).
+"""Which of many subscriptions become one by rules, perfectly or not (P2-B10).
 
-Groups are found by a dictionary and looked at one by one (`merging_groups`). A merger may be
-imperfect as far as a threshold allows, which is taken against its original constituents
-(`degrees`). Where a threshold lets it, what is left of a group loses its top predicate, or two.
+Subscriptions are grouped in a dictionary, and each group is merged by itself (`groups`). A merger
+may be as imperfect as a threshold allows, measured against its original constituents
+(`merger_imperfection`). Within the threshold, what is left of a group may lose its top predicate,
+or the two on top.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,27 +14,27 @@ from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.filters.expressions import Filter, Leaf, conjunction
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.schemas import Schema
-from boolcast.optimising.merging.attribute_order import AttributeOrder
 from boolcast.optimising.merging.boxes import Box, box_of
 from boolcast.optimising.merging.groups import (
-    Limits,
-    Part,
-    Split,
-    judged,
-    merged_parts,
+    AttributeOrder,
+    GroupLimits,
+    MergedPredicate,
+    SplitConjunction,
+    merged_predicates,
     split,
     union_of,
+    with_cost,
 )
-from boolcast.optimising.merging.merger_imperfection import Audience, degree_of
-from boolcast.optimising.merging.rules import Knowledge
+from boolcast.optimising.merging.merger_imperfection import Audience, imperfection_of
+from boolcast.optimising.merging.rules import SchemaValues
 
 Constituents = Mapping[SubscriptionId, Filter]
 
 
 class Threshold(NamedTuple):
-    """How imperfect a merger may be: an expected share of events, of those that count (IMT).
+    """How imperfect a merger may be: the expected share of events accepted for nothing (IMT).
 
-    `drops` is how many predicates may be dropped, 0 to 2.
+    `audience` says which events count. `drops` is how many predicates may be dropped, 0 to 2.
     """
 
     share: float
@@ -42,7 +43,7 @@ class Threshold(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """A filter that covers some entries, and how imperfect it is."""
+    """A filter that covers some entries, and its imperfection, as a share of events."""
 
     filter: Filter
     entries: tuple[SubscriptionId, ...]
@@ -51,7 +52,7 @@ class Merged(NamedTuple):
 
 
 class MergingRules:
-    """The rules as they are to be used: without a `threshold` only the perfect ones.
+    """Merges entries by rules; without a `threshold` only perfectly.
 
     `order` says which predicates are on top; a `schema` makes more mergers perfect.
     """
@@ -65,26 +66,26 @@ class MergingRules:
     ) -> None:
         self.order = order
         self.threshold = threshold
-        self._knowledge = Knowledge(schema)
+        self._schema_values = SchemaValues(schema)
 
     def groups(
         self, entries: Iterable[tuple[SubscriptionId, Filter]]
-    ) -> dict[tuple[str, frozenset[Leaf]], dict[SubscriptionId, Split]]:
-        """The conjunctions among some entries, by what they must have in common."""
-        found: dict[tuple[str, frozenset[Leaf]], dict[SubscriptionId, Split]] = {}
+    ) -> dict[tuple[str, frozenset[Leaf]], dict[SubscriptionId, SplitConjunction]]:
+        """The conjunctions among the entries, by what a group has in common."""
+        found: dict[tuple[str, frozenset[Leaf]], dict[SubscriptionId, SplitConjunction]] = {}
         for name, filter in entries:
-            parts = split(filter, self.order)
-            if parts is not None:
-                found.setdefault(parts.key(), {})[name] = parts
+            conjunction = split(filter, self.order)
+            if conjunction is not None:
+                found.setdefault(conjunction.key(), {})[name] = conjunction
         return found
 
     def mergers(
         self, entries: Constituents, held: Mapping[SubscriptionId, Constituents] | None = None
     ) -> Iterator[Merged]:
-        """What becomes of entries that came from one neighbour; each is in one merger at most.
+        """Merge entries that came from one neighbour; each goes into at most one merger.
 
-        `held` are those among them that are mergers already, with their constituents: a merger
-        that takes one up is judged by those. One whose constituents are in other groups by now
+        `held` are the entries that already are mergers, with their constituents: a merger that
+        absorbs one is judged by these. A merger whose constituents now belong to other groups
         stays as it is.
         """
         held = held or {}
@@ -99,70 +100,80 @@ class MergingRules:
             yield from self._without_two(left, held)
 
     def _of_group(
-        self, group: Mapping[SubscriptionId, Split], held: Mapping[SubscriptionId, Constituents]
+        self,
+        group: Mapping[SubscriptionId, SplitConjunction],
+        held: Mapping[SubscriptionId, Constituents],
     ) -> Iterator[Merged]:
-        form = next(iter(group.values()))
-        limits = self._limits(form)
-        parts = [
-            part
+        first = next(iter(group.values()))
+        limits = self._limits(first)
+        predicates = [
+            predicate
             for name, each in group.items()
-            for part in self._parts(name, each, held.get(name), limits)
+            for predicate in self._predicates(name, each, held.get(name), limits)
         ]
-        found = merged_parts(parts, limits)
-        whole = self._dropped(found, limits) if len(found) > 1 else None
-        if whole is not None:
-            names = tuple(name for part in found for name in part.members)
-            yield Merged(form.with_top(None), names, whole, len(names) - 1)
+        found = merged_predicates(predicates, limits)
+        cost = self._cost_of_dropping(found, limits) if len(found) > 1 else None
+        if cost is not None:
+            names = tuple(name for each in found for name in each.members)
+            yield Merged(first.with_top(None), names, cost, len(names) - 1)
             return
-        for part in found:
-            if len(part.members) > 1:
-                filter = form.with_top(part.predicate)
-                yield Merged(filter, part.members, part.cost, part.operations)
+        for each in found:
+            if len(each.members) > 1:
+                filter = first.with_top(each.predicate)
+                yield Merged(filter, each.members, each.cost, each.operations)
 
-    def _parts(
+    def _predicates(
         self,
         name: SubscriptionId,
-        form: Split,
+        conjunction: SplitConjunction,
         constituents: Constituents | None,
-        limits: Limits,
-    ) -> Iterator[Part]:
-        part = Part.of(form.predicate, name)
+        limits: GroupLimits,
+    ) -> Iterator[MergedPredicate]:
+        """The top predicate of an entry, judged by the constituents if it is a merger."""
+        merged = MergedPredicate.of(conjunction.predicate, name)
         if constituents is None:
-            yield part
+            yield merged
             return
         splits = [split(each, self.order) for each in constituents.values()]
-        if all(each is not None and each.key() == form.key() for each in splits):
-            union = union_of(Part.of(each.predicate, name) for each in splits if each is not None)
-            is_perfect = limits.known.agree(union, part.union)
-            yield judged(part._replace(union=union, is_perfect=is_perfect), limits)
+        if all(each is not None and each.key() == conjunction.key() for each in splits):
+            union = union_of(
+                MergedPredicate.of(each.predicate, name) for each in splits if each is not None
+            )
+            is_perfect = limits.possible.agree(union, merged.union)
+            yield with_cost(merged._replace(union=union, is_perfect=is_perfect), limits)
 
-    def _limits(self, form: Split) -> Limits:
-        known = self._knowledge.of(form.attribute)
+    def _limits(self, conjunction: SplitConjunction) -> GroupLimits:
+        attribute = conjunction.attribute
+        possible = self._schema_values.of(attribute)
         threshold = self.threshold
         if threshold is None:
-            return Limits(known, _nothing, None)
-        box = box_of(form.remainder)
+            return GroupLimits(possible, _no_cost, None)
+        box = box_of(conjunction.remainder)
 
-        def cost(cuts: OrderedSet) -> float:
-            if box is None or not cuts:
+        def cost(values: OrderedSet) -> float:
+            if box is None or not values:
                 return 0.0
-            return threshold.audience.chance(Box({form.attribute: cuts, **box.ranges}, box.others))
+            return threshold.audience.probability(
+                Box({attribute: values, **box.ranges}, box.others)
+            )
 
-        return Limits(known, cost, threshold.share)
+        return GroupLimits(possible, cost, threshold.share)
 
-    def _dropped(self, parts: list[Part], limits: Limits) -> float | None:
+    def _cost_of_dropping(
+        self, predicates: list[MergedPredicate], limits: GroupLimits
+    ) -> float | None:
         """How imperfect the remainder of a group alone is; None if that is too much."""
         if self.threshold is None or self.threshold.drops < 1:
             return None
-        cost = limits.cost(ordered.complement(union_of(parts)))
+        cost = limits.cost(ordered.complement(union_of(predicates)))
         return cost if cost <= self.threshold.share else None
 
     def _without_two(
         self, entries: Constituents, held: Mapping[SubscriptionId, Constituents]
     ) -> Iterator[Merged]:
-        """Conjunctions that differ in the two predicates on top become what is below them."""
+        """Merge conjunctions that differ in the two predicates on top, by dropping these."""
         assert self.threshold is not None
-        groups: dict[tuple[object, ...], tuple[Split, list[SubscriptionId]]] = {}
+        groups: dict[tuple[object, ...], tuple[SplitConjunction, list[SubscriptionId]]] = {}
         for name, filter in entries.items():
             upper = split(filter, self.order)
             if upper is None or not upper.remainder or name in held:
@@ -171,14 +182,14 @@ class MergingRules:
             if lower is not None:
                 key = (upper.attribute, *lower.key())
                 groups.setdefault(key, (lower, []))[1].append(name)
-        for form, names in groups.values():
+        for lower, names in groups.values():
             if len(names) > 1:
-                filter = form.with_top(None)
+                filter = lower.with_top(None)
                 originals = [entries[name] for name in names]
-                cost = degree_of(filter, originals, self.threshold.audience).imperfection
+                cost = imperfection_of(filter, originals, self.threshold.audience).share
                 if cost <= self.threshold.share:
                     yield Merged(filter, tuple(names), cost, len(names) - 1)
 
 
-def _nothing(cuts: OrderedSet) -> float:  # noqa: ARG001 - nobody asks for perfect mergers
+def _no_cost(values: OrderedSet) -> float:  # noqa: ARG001 - perfect mergers cost nothing
     return 0.0

@@ -1,11 +1,14 @@
-"""Conjunctions that differ in the one predicate on top, and what becomes of such a group.
+"""Groups of conjunctions that differ in one predicate, and what such a group becomes.
 
-Two conjunctions with the same top attribute and the same remainder are what two outputs of one
-diagram with the same child are (P2-B2): the candidates of a merger. A group lies on the line of
-its attribute's values: at most one predicate without lower end, at most one without upper end,
-and values in between. Only neighbours on that line can become one without taking in more than
-they must, so there are two steps to choose from at any time, and the cheaper one is taken. That
-goes on until no rule or no threshold lets another one pass.
+Attributes have an order, as in diagrams: what conjunctions share is at the bottom, what they differ
+in on top (P2-B3). Conjunctions with the same top attribute and the same remainder form a group.
+They correspond to outputs of one diagram with the same child (P2-B2), and are the candidates for a
+merger. Conjunctions that differ further down are not found (P2-E12).
+
+The predicates of a group lie on the line of the attribute's values: at most one without lower end,
+at most one without upper end, and single values in between. Only neighbours on that line can be
+joined without accepting more than necessary. So there are two steps to choose from at any time, and
+the cheaper one is taken, until no rule or no threshold allows another.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,39 +17,55 @@ from itertools import zip_longest
 from typing import Final, NamedTuple, cast
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.conjunctions import leaves
 from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.algebra.value_sets import meaning
 from boolcast.filters.canonical import canonical_predicate, to_nnf
-from boolcast.filters.expressions import Comparison, Filter, IsNull, Leaf, conjunction
+from boolcast.filters.expressions import Comparison, Filter, IsNull, Leaf, conjunction, leaves
+from boolcast.matching.diagrams.variable_order import attribute_order, statistics_of
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.model.values import Kind, kind_of
-from boolcast.optimising.merging.attribute_order import AttributeOrder
-from boolcast.optimising.merging.rules import Known, cuts_of, joined, side_of
+from boolcast.optimising.merging.rules import PossibleValues, joined, side_of, values_of
 
 _MOST_STEPS: Final = 500
-"""How many values one group may take up at a time; each step looks at all taken up before."""
+"""How many values of one group are joined at a time; each step looks at all joined before."""
 
 
-class Split(NamedTuple):
-    """A conjunction, and which of its predicates is the one on its top attribute."""
+class AttributeOrder:
+    """Attributes from top to bottom; unnamed ones come first, by name."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(names)
+        self._ranks = {name: (rank, "") for rank, name in enumerate(self.names)}
+
+    @classmethod
+    def of(cls, filters: Iterable[Filter]) -> "AttributeOrder":
+        """The order that diagrams of these filters would have."""
+        return cls(attribute_order(statistics_of(filters)))
+
+    def rank(self, name: str) -> tuple[int, str]:
+        """A sort key; the least is on top."""
+        return self._ranks.get(name, (-1, name))
+
+
+class SplitConjunction(NamedTuple):
+    """A conjunction, and the index of its predicate on the top attribute."""
 
     predicates: tuple[Leaf, ...]
     top: int
 
     @property
     def predicate(self) -> Leaf:
-        """The one on top."""
+        """The predicate on top."""
         return self.predicates[self.top]
 
     @property
     def attribute(self) -> str:
-        """The one on top."""
+        """The attribute on top."""
         return self.predicate.attribute
 
     @property
     def remainder(self) -> tuple[Leaf, ...]:
-        """All others, as they stand."""
+        """All other predicates, in their order."""
         return self.predicates[: self.top] + self.predicates[self.top + 1 :]
 
     def key(self) -> tuple[str, frozenset[Leaf]]:
@@ -54,13 +73,13 @@ class Split(NamedTuple):
         return self.attribute, frozenset(self.remainder)
 
     def with_top(self, predicate: Leaf | None) -> Filter:
-        """The conjunction with another predicate in that place, or without any."""
+        """The conjunction with another predicate on top, or with none."""
         replaced = () if predicate is None else (predicate,)
         return conjunction(self.predicates[: self.top] + replaced + self.predicates[self.top + 1 :])
 
 
-def split(filter: Filter, order: AttributeOrder) -> Split | None:
-    """Find the top of a conjunction; None for other filters, and if several predicates are there.
+def split(filter: Filter, order: AttributeOrder) -> SplitConjunction | None:
+    """Find the top predicate; None if the filter is no conjunction or has several there.
 
     A predicate on two attributes is never alone on top.
     """
@@ -72,8 +91,8 @@ def split(filter: Filter, order: AttributeOrder) -> Split | None:
     top = min(names, key=order.rank)
     if names.count(top) > 1:
         return None
-    (place,) = [place for place, leaf in enumerate(predicates) if top in leaf.names()]
-    return Split(predicates, place) if len(predicates[place].names()) == 1 else None
+    (index,) = [index for index, leaf in enumerate(predicates) if top in leaf.names()]
+    return SplitConjunction(predicates, index) if len(predicates[index].names()) == 1 else None
 
 
 @lru_cache(maxsize=65_536)
@@ -81,11 +100,11 @@ def _canonical(predicate: Leaf) -> Leaf:
     return canonical_predicate(predicate)
 
 
-class Part(NamedTuple):
-    """A predicate of a group and the subscriptions that it stands for.
+class MergedPredicate(NamedTuple):
+    """A top predicate of a group, and the subscriptions it stands for.
 
-    `union` is what those accept, exactly; `operations` steps made it one. `cost` is its
-    imperfection; a perfect one has none.
+    `union` is exactly what these accept; `operations` steps led here. `cost` is the imperfection,
+    0 if `is_perfect`.
     """
 
     predicate: Leaf
@@ -96,82 +115,84 @@ class Part(NamedTuple):
     is_perfect: bool = True
 
     @classmethod
-    def of(cls, predicate: Leaf, member: SubscriptionId) -> "Part":
-        """The predicate of one subscription; one that is no set of values accepts none for sure."""
+    def of(cls, predicate: Leaf, member: SubscriptionId) -> "MergedPredicate":
+        """Of one subscription; a predicate that is no set of values accepts none for certain."""
         variable, inside, _ = meaning(predicate)
         is_set = not variable.is_residual and not inside.literals
-        return cls(predicate, (member,), inside.cuts if is_set else ordered.NOTHING)
+        return cls(predicate, (member,), inside.ordered if is_set else ordered.NOTHING)
 
 
 Cost = Callable[[OrderedSet], float]
 """The probability of events with these values, among those that satisfy the remainder."""
 
 
-class Limits(NamedTuple):
-    """What a group may become: `threshold` None is for perfect mergers only."""
+class GroupLimits(NamedTuple):
+    """What a group may become; without a `threshold` only perfect mergers."""
 
-    known: Known
+    possible: PossibleValues
     cost: Cost
     threshold: float | None
 
 
-def merged_parts(parts: Iterable[Part], limits: Limits) -> list[Part]:
-    """The parts of a group after all steps that are allowed."""
-    kinds: dict[Kind, list[Part]] = {}
-    present: list[Part] = []
-    rest: list[Part] = []
-    for part in _distinct(parts, limits):
-        match part.predicate:
+def merged_predicates(
+    several: Iterable[MergedPredicate], limits: GroupLimits
+) -> list[MergedPredicate]:
+    """The predicates of a group after all steps that are allowed."""
+    kinds: dict[Kind, list[MergedPredicate]] = {}
+    present: list[MergedPredicate] = []
+    rest: list[MergedPredicate] = []
+    for each in _distinct(several, limits):
+        match each.predicate:
             case Comparison(_, _, value):
-                kinds.setdefault(kind_of(value), []).append(part)
+                kinds.setdefault(kind_of(value), []).append(each)
             case IsNull(_, True):
-                present.append(part)
+                present.append(each)
             case _:
-                rest.append(part)
-    found = [part for each in kinds.values() for part in _on_a_line(each, limits)]
+                rest.append(each)
+    found = [each for of_kind in kinds.values() for each in _on_a_line(of_kind, limits)]
     found += present
-    # All values of the attribute: that covers the others, of whatever kind.
-    found.sort(key=lambda part: not isinstance(part.predicate, IsNull))
+    # `is not null` covers all comparisons, of whatever kind.
+    found.sort(key=lambda each: not isinstance(each.predicate, IsNull))
     if found and isinstance(found[0].predicate, IsNull):
-        found = _taking_up(found, limits)
+        found = _absorbing(found, limits)
     return found + rest
 
 
-def _distinct(parts: Iterable[Part], limits: Limits) -> list[Part]:
+def _distinct(several: Iterable[MergedPredicate], limits: GroupLimits) -> list[MergedPredicate]:
     """Each predicate once."""
-    found: dict[Leaf, Part] = {}
-    for part in parts:
-        same = found.get(part.predicate)
+    found: dict[Leaf, MergedPredicate] = {}
+    for each in several:
+        same = found.get(each.predicate)
         if same is None:
-            found[part.predicate] = part
+            found[each.predicate] = each
         else:
-            found[part.predicate] = judged(_together(same, part, part.predicate), limits)
+            found[each.predicate] = with_cost(_together(same, each, each.predicate), limits)
     return list(found.values())
 
 
-def _on_a_line(parts: Sequence[Part], limits: Limits) -> list[Part]:
+def _on_a_line(several: Sequence[MergedPredicate], limits: GroupLimits) -> list[MergedPredicate]:
     """The same for comparisons with values of one kind."""
-    if len(parts) == 1:
-        return list(parts)
-    sides: dict[str, list[Part]] = {"lower": [], "upper": [], "point": [], "hole": []}
-    for part in sorted(parts, key=lambda part: cuts_of(part.predicate)):
-        sides[side_of(cast("Comparison", part.predicate))].append(part)
-    # All that have no end on one side begin, or end, alike, and the widest covers the others.
-    lower = _taking_up(sides["lower"][::-1], limits)
-    upper = _taking_up(sides["upper"], limits)
+    if len(several) == 1:
+        return list(several)
+    sides: dict[str, list[MergedPredicate]] = {"lower": [], "upper": [], "point": [], "hole": []}
+    for each in sorted(several, key=lambda each: values_of(each.predicate)):
+        sides[side_of(cast("Comparison", each.predicate))].append(each)
+    # Of those that are open on one side, the widest covers the others.
+    lower = _absorbing(sides["lower"][::-1], limits)
+    upper = _absorbing(sides["upper"], limits)
     line = _Line(lower[:1], sides["point"], upper[:1], limits)
     found = [*line.merged(), *lower[1:], *upper[1:]]
     for hole in sides["hole"]:
-        found = _taking_up([hole, *found], limits)
+        found = _absorbing([hole, *found], limits)
     return found
 
 
-def _taking_up(parts: list[Part], limits: Limits) -> list[Part]:
-    """The first part with those that it may be merged with, and then the rest."""
-    if not parts:
+def _absorbing(several: list[MergedPredicate], limits: GroupLimits) -> list[MergedPredicate]:
+    """The first joined with all others that it may be joined with, then the rest."""
+    if not several:
         return []
-    wide, *others = parts
-    kept: list[Part] = []
+    wide, *others = several
+    kept: list[MergedPredicate] = []
     for other in others:
         both = _step(wide, other, limits)
         if both is None:
@@ -182,10 +203,14 @@ def _taking_up(parts: list[Part], limits: Limits) -> list[Part]:
 
 
 class _Line:
-    """Values in their order between a part without lower end and one without upper end, if any."""
+    """Single values in their order, between a predicate open below and one open above, if any."""
 
     def __init__(
-        self, lower: list[Part], points: list[Part], upper: list[Part], limits: Limits
+        self,
+        lower: list[MergedPredicate],
+        points: list[MergedPredicate],
+        upper: list[MergedPredicate],
+        limits: GroupLimits,
     ) -> None:
         self.lower = lower[0] if lower else None
         self.upper = upper[0] if upper else None
@@ -194,7 +219,7 @@ class _Line:
         self.last = len(points) - 1
         self.limits = limits
 
-    def merged(self) -> list[Part]:
+    def merged(self) -> list[MergedPredicate]:
         for _ in range(_MOST_STEPS):
             below = above = both = None
             if self.first <= self.last:
@@ -215,12 +240,14 @@ class _Line:
             else:
                 break
         ends = [self.lower, *self.points[self.first : self.last + 1], self.upper]
-        return [part for part in ends if part is not None]
+        return [each for each in ends if each is not None]
 
 
-def _step(left: Part, right: Part, limits: Limits) -> Part | None:
-    """Two parts as one, if a rule and the threshold allow it."""
-    rule = joined(left.predicate, right.predicate, limits.known)
+def _step(
+    left: MergedPredicate, right: MergedPredicate, limits: GroupLimits
+) -> MergedPredicate | None:
+    """The two as one, if a rule and the threshold allow it."""
+    rule = joined(left.predicate, right.predicate, limits.possible)
     if rule is None:
         return None
     both = _together(left, right, rule.predicate)
@@ -228,29 +255,31 @@ def _step(left: Part, right: Part, limits: Limits) -> Part | None:
         return both
     if limits.threshold is None:
         return None
-    both = judged(both._replace(is_perfect=False), limits)
+    both = with_cost(both._replace(is_perfect=False), limits)
     return both if both.cost <= limits.threshold else None
 
 
-def union_of(parts: Iterable[Part]) -> OrderedSet:
-    """What the members of some parts accept: by halves, so that long sets are rarely copied."""
-    unions = [part.union for part in parts]
+def union_of(several: Iterable[MergedPredicate]) -> OrderedSet:
+    """What all members accept; united by halves, so that long sets are rarely copied."""
+    unions = [each.union for each in several]
     while len(unions) > 1:
         half = zip_longest(unions[::2], unions[1::2], fillvalue=ordered.NOTHING)
         unions = [ordered.unite(left, right) for left, right in half]
     return unions[0] if unions else ordered.NOTHING
 
 
-def judged(part: Part, limits: Limits) -> Part:
-    """The part with its cost: of the values that it accepts and none of its members does."""
-    if part.is_perfect:
-        return part
-    outside = ordered.complement(part.union)
-    return part._replace(cost=limits.cost(ordered.intersect(cuts_of(part.predicate), outside)))
+def with_cost(merged: MergedPredicate, limits: GroupLimits) -> MergedPredicate:
+    """With the cost of the values that the predicate accepts and no member does."""
+    if merged.is_perfect:
+        return merged
+    outside = ordered.complement(merged.union)
+    return merged._replace(
+        cost=limits.cost(ordered.intersect(values_of(merged.predicate), outside))
+    )
 
 
-def _together(left: Part, right: Part, predicate: Leaf) -> Part:
-    return Part(
+def _together(left: MergedPredicate, right: MergedPredicate, predicate: Leaf) -> MergedPredicate:
+    return MergedPredicate(
         predicate,
         left.members + right.members,
         ordered.unite(left.union, right.union),

@@ -1,19 +1,20 @@
-"""Mergers: one entry in the place of several that came from the same neighbour (P1-B9, P2-B10).
+"""Mergers: one entry in place of several that came from the same neighbour (P1-B9, P2-B10).
 
-A merger is the OR of its constituents, pruned: as it is it lets pass exactly what they do, and
-each pruning makes it smaller and lets more pass. That works for any filters.
+`merged` makes a merger of any filters: their OR, pruned. The OR accepts exactly what they do, and
+each pruning makes it smaller and more general.
 
-A merger travels under an id of its own. The broker that made it keeps the constituents as they
-came (R5), because it has to tell them again when the merger goes: when one of them is
-unsubscribed (P2-B12). Whatever is told goes before what is withdrawn (R2). Merge what came from
-one neighbour only, and never what clients of this broker asked for (R1).
+A merger is forwarded under an id of its own. The broker that made it keeps the constituents as they
+came (R5), because it must forward them again when the merger goes: when one of them is unsubscribed
+(P2-B12). Forward first, then withdraw (R2). Merge only what came from one neighbour, never what
+clients of this broker asked for (R1).
 """
 
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from boolcast.algebra import DEFAULT_BUDGET, simplify
+from boolcast.algebra.budget import DEFAULT_BUDGET
+from boolcast.algebra.simplification import simplify
 from boolcast.errors import LimitError, UnknownSubscriptionError
 from boolcast.filters.expressions import Filter, Or
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
@@ -26,8 +27,8 @@ from boolcast.optimising.statistics.selectivities import Selectivities
 class Merger(msgspec.Struct, frozen=True, kw_only=True):
     """A filter that covers its constituents.
 
-    `imperfection` is the share of events that it is expected to let pass and none of them would
-    (P2-B11's IMT, by the estimates of pruning); `operations` prunings brought it about.
+    `imperfection` is the expected share of events that it accepts and none of them does (P2-B11's
+    IMT, by the estimates of pruning); `operations` counts the prunings.
     """
 
     id: SubscriptionId
@@ -38,7 +39,7 @@ class Merger(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
-    """What neighbours must be told, in this order: first all of `forward`, then `withdraw` (R2)."""
+    """What to send to neighbours: first all of `forward`, then all of `withdraw` (R2)."""
 
     forward: dict[SubscriptionId, Filter]
     withdraw: tuple[SubscriptionId, ...]
@@ -53,16 +54,16 @@ def merged(
     predicates: int = 0,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Merger:
-    """The merger of two filters or more, pruned until it has no more than so many predicates.
+    """Merge two or more filters, and prune the merger until it has at most `predicates`.
 
-    It is pruned no further than an expected share of `imperfection` of all events would pass for
-    nothing; with 0 only what is free is pruned. The id must be new in the whole network. Raises
-    FilterLimitError for a merger that is too large for a neighbour to take.
+    Pruning stops before more than the share `imperfection` of all events is expected to be
+    accepted for nothing; with 0 only free prunings are done. The id must be new in the network.
+    Raises FilterLimitError if the merger is too large for a neighbour to accept.
     """
     if len(constituents) < 2:
-        raise ValueError("a merger needs two constituents at least")
+        raise ValueError("a merger needs at least two constituents")
     if not 0 <= imperfection <= 1:
-        raise LimitError(f"an imperfection lies between 0 and 1, and this is {imperfection}")
+        raise LimitError(f"an imperfection lies between 0 and 1, not at {imperfection}")
     union = Or(tuple(map(prepared, constituents.values())))
     tree = Tree.of(_simplified(union), selectivities)
     perfect = tree.estimate.average
@@ -79,19 +80,19 @@ def merged(
         id=identifier,
         filter=filter,
         constituents=dict(constituents),
-        # Less than nothing where a repeated part became one: the OR was overestimated.
+        # Negative where repeated subfilters became one: the OR was overestimated.
         imperfection=max(tree.estimate.average - perfect, 0.0),
         operations=operations,
     )
 
 
 def _simplified(node: Filter) -> Filter:
-    """The same without what another alternative makes redundant, as far as the budget goes."""
+    """Without alternatives that another one makes redundant, as far as the budget goes."""
     return prepared(simplify(node, budget=DEFAULT_BUDGET).filter)
 
 
 class Mergers:
-    """The mergers among the entries of one neighbour, and what becomes of them."""
+    """The mergers among the entries of one neighbour."""
 
     def __init__(self) -> None:
         self._mergers: dict[SubscriptionId, Merger] = {}
@@ -107,16 +108,16 @@ class Mergers:
         return identifier in self._mergers
 
     def constituents(self, identifier: SubscriptionId) -> tuple[SubscriptionId, ...]:
-        """What a merger stands for; of an entry that is no merger, nothing."""
+        """What a merger stands for; empty for an entry that is no merger."""
         merger = self._mergers.get(identifier)
         return () if merger is None else tuple(merger.constituents)
 
     def add(self, merger: Merger) -> Exchange:
-        """Put a merger in the place of its constituents, and of the mergers that held them.
+        """Put a merger in place of its constituents, and of the mergers that held them.
 
-        Of those, all constituents must be in the new one: none may be left without a merger
-        that stands for it. Under the id of one of those it has the same filter, and so is told
-        already: it only stands for more.
+        All constituents of those mergers must be in the new one: none may be left without a
+        merger that stands for it. A merger under the id of an earlier one must have the same
+        filter. Neighbours know it already; it only stands for more.
         """
         same = self._mergers.get(merger.id)
         assert same is None or same.filter == merger.filter, "an id stands for one filter"
@@ -127,8 +128,8 @@ class Mergers:
             left_out = self._mergers[identifier].constituents.keys() - merger.constituents.keys()
             if left_out:
                 raise ValueError(
-                    f"{min(left_out)!r} is merged into {identifier!r} with some of these: merge"
-                    " all of its constituents, or cancel it first"
+                    f"{min(left_out)!r} is merged into {identifier!r} together with some of these:"
+                    " merge all constituents of that merger, or cancel it first"
                 )
         alone = [each for each in merger.constituents if each not in self._merged_into]
         for identifier in former:
@@ -141,10 +142,10 @@ class Mergers:
         )
 
     def unsubscribe(self, subscription: SubscriptionId) -> Exchange:
-        """A constituent is gone: its merger is cancelled, the others are told again (P2-B12).
+        """Remove a subscription: its merger is cancelled, the others are forwarded (P2-B12).
 
-        A subscription that is in no merger is simply withdrawn. The withdrawal of the merger
-        stands for that of the constituent, which neighbours have not heard of (R6).
+        A subscription that is in no merger is simply withdrawn. Otherwise the merger is withdrawn
+        in its place, since neighbours do not know the constituent (R6).
         """
         identifier = self._merged_into.get(subscription)
         if identifier is None:
@@ -154,7 +155,7 @@ class Mergers:
         return Exchange(forward=remaining, withdraw=(identifier,))
 
     def cancel(self, identifier: SubscriptionId) -> Exchange:
-        """Tell all constituents of a merger again. Raises UnknownSubscriptionError."""
+        """Replace a merger by its constituents. Raises UnknownSubscriptionError."""
         return Exchange(forward=dict(self._forget(identifier).constituents), withdraw=(identifier,))
 
     def _forget(self, identifier: SubscriptionId) -> Merger:

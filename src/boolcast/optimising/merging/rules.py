@@ -1,6 +1,6 @@
 """Which predicate may stand for two on the same attribute (P2-B10).
 
-*Perfect* is one that accepts what either accepts and nothing else. Those are, for a value v:
+A *perfect* one accepts what either accepts and nothing else. For a value v these are:
 
 ======================================================= =================
 predicates                                              merger
@@ -14,10 +14,10 @@ one that covers the other                               that one
 any two that leave no value out, such as `<= v`, `> v`  `is not null`
 ======================================================= =================
 
-`is not null` also admits values of other kinds, and NaN. So the last is perfect only where the
-schema gives the attribute one kind without NaN; and what integers are only a schema says.
+`is not null` also accepts values of other kinds, and NaN. So the last line is perfect only if the
+schema gives the attribute one kind without NaN. Only a schema says which attributes are integers.
 
-*Imperfect* are Table 1's, and the last line above where the schema does not make it perfect:
+*Imperfect* are those of Table 1, and the last line above without such a schema:
 
 ============== ============== ========= =============
 `< v`          `> w`          v < w     `is not null`
@@ -25,8 +25,8 @@ schema gives the attribute one kind without NaN; and what integers are only a sc
 `> v`          `= w`          v > w     `>= w`
 ============== ============== ========= =============
 
-with `<=` as with `<`, since mergers merge on. Whatever the schema, a merger accepts all that the
-two accept on any event at all: who trusts a schema wrongly loses nothing.
+with `<=` as with `<`, since mergers are merged further. Whatever the schema, a merger accepts every
+event that one of the two accepts, so a wrong schema loses no event.
 """
 
 from collections.abc import Iterator
@@ -34,9 +34,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from boolcast.algebra import ordered_sets as ordered
-from boolcast.algebra.domains import worlds
 from boolcast.algebra.ordered_sets import OrderedSet
-from boolcast.algebra.value_sets import Variable, meaning
+from boolcast.algebra.value_sets import Variable, meaning, worlds
 from boolcast.filters.expressions import Comparison, IsNull, Leaf
 from boolcast.model.schemas import Schema
 from boolcast.model.values import kind_of
@@ -45,45 +44,44 @@ LOWER: Final = frozenset(("<", "<="))
 UPPER: Final = frozenset((">", ">="))
 
 
-class Known(NamedTuple):
-    """What a schema says of an attribute: the values that it may have, and if they are whole.
+class PossibleValues(NamedTuple):
+    """The values that an attribute can have by a schema, and whether they are whole numbers.
 
-    There is one set for each type of event that has the attribute; for one that no schema knows,
-    a set of all values.
+    There is one set for each type of event that has the attribute; without a schema, one set of
+    all values.
     """
 
     sets: tuple[tuple[OrderedSet, bool], ...]
 
     def agree(self, left: OrderedSet, right: OrderedSet) -> bool:
-        """True if two sets hold the same of these values."""
-        return all(_seen(left, *each) == _seen(right, *each) for each in self.sets)
+        """True if two sets hold the same possible values."""
+        return all(_possible(left, *each) == _possible(right, *each) for each in self.sets)
 
 
-ANY_VALUE: Final = Known(((ordered.EVERYTHING, False),))
+ANY_VALUE: Final = PossibleValues(((ordered.EVERYTHING, False),))
 
 
-def _seen(cuts: OrderedSet, domain: OrderedSet, is_whole: bool) -> OrderedSet:
-    return ordered.intersect(ordered.whole_numbers_only(cuts) if is_whole else cuts, domain)
+def _possible(values: OrderedSet, domain: OrderedSet, is_whole: bool) -> OrderedSet:
+    return ordered.intersect(ordered.whole_numbers_only(values) if is_whole else values, domain)
 
 
-class Knowledge:
-    """What a schema, if there is one, says of each attribute."""
+class SchemaValues:
+    """The possible values of each attribute, by a schema if there is one."""
 
     def __init__(self, schema: Schema | None) -> None:
         self._schema = schema
         self._names = set() if schema is None else set(schema.names())
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, PossibleValues] = {}
 
-    def of(self, attribute: str) -> Known:
-        """Of this one."""
+    def of(self, attribute: str) -> PossibleValues:
         if attribute not in self._names:
             return ANY_VALUE
         known = self._known.get(attribute)
         if known is None:
             variable = Variable(attribute)
-            known = self._known[attribute] = Known(
+            known = self._known[attribute] = PossibleValues(
                 tuple(
-                    (world.domain(variable).cuts, variable in world.whole)
+                    (world.domain(variable).ordered, variable in world.whole)
                     for world in worlds(self._schema)
                 )
             )
@@ -98,8 +96,8 @@ class Joined(NamedTuple):
 
 
 @lru_cache(maxsize=65_536)
-def joined(left: Leaf, right: Leaf, known: Known = ANY_VALUE) -> Joined | None:
-    """The predicate for two on one attribute, a perfect one if there is any; None if no rule fits.
+def joined(left: Leaf, right: Leaf, possible: PossibleValues = ANY_VALUE) -> Joined | None:
+    """A predicate for two on one attribute, perfect if possible; None if no rule fits.
 
     >>> from boolcast.filters.expressions import Comparison
     >>> joined(Comparison("price", "<", 5), Comparison("price", "=", 7))
@@ -107,18 +105,18 @@ def joined(left: Leaf, right: Leaf, known: Known = ANY_VALUE) -> Joined | None:
     """
     if not (_is_simple(left) and _is_simple(right)):
         return None
-    union = ordered.unite(cuts_of(left), cuts_of(right))
+    union = ordered.unite(values_of(left), values_of(right))
     for candidate in _candidates(left, right):
-        cuts = cuts_of(candidate)
-        if ordered.intersect(cuts, union) == union and known.agree(cuts, union):
+        values = values_of(candidate)
+        if ordered.intersect(values, union) == union and possible.agree(values, union):
             return Joined(candidate, True)
     predicate = _imperfect(left, right, union)
     return None if predicate is None else Joined(predicate, False)
 
 
-def cuts_of(predicate: Leaf) -> OrderedSet:
-    """The values that a predicate accepts, as cuts."""
-    return meaning(predicate).inside.cuts
+def values_of(predicate: Leaf) -> OrderedSet:
+    """The values that a predicate accepts."""
+    return meaning(predicate).inside.ordered
 
 
 def _is_simple(leaf: Leaf) -> bool:
@@ -126,7 +124,7 @@ def _is_simple(leaf: Leaf) -> bool:
 
 
 def _candidates(left: Leaf, right: Leaf) -> Iterator[Comparison | IsNull]:
-    """The predicates that a perfect merger may be, the plainest first."""
+    """The predicates that a perfect merger can be, the simplest first."""
     for each in (left, right):
         assert isinstance(each, Comparison | IsNull)
         yield each
@@ -140,7 +138,7 @@ def _candidates(left: Leaf, right: Leaf) -> Iterator[Comparison | IsNull]:
 
 
 def _imperfect(left: Leaf, right: Leaf, union: OrderedSet) -> Comparison | IsNull | None:
-    """Table 1. That the values are in its order is so because nothing perfect was found."""
+    """Table 1. The values are in its order, or a perfect merger would have been found."""
     if not (isinstance(left, Comparison) and isinstance(right, Comparison)):
         return None
     if kind_of(left.value) is not kind_of(right.value):
@@ -156,7 +154,7 @@ def _imperfect(left: Leaf, right: Leaf, union: OrderedSet) -> Comparison | IsNul
 
 
 def side_of(predicate: Comparison) -> str:
-    """Where it lies among values: `lower` and `upper` are without end, a `hole` is all but one."""
+    """Which values it accepts: all below (`lower`), all above, one `point`, or all but a `hole`."""
     if predicate.operator in LOWER:
         return "lower"
     if predicate.operator in UPPER:

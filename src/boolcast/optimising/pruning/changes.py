@@ -1,7 +1,7 @@
-"""What becomes of a queued pruning when selectivities have changed since it was queued (P1-B7).
+"""What to do with a queued pruning if selectivities have changed since it was queued (P1-B7).
 
-Three ways, from the cheapest to the most careful: prune regardless, tolerate a bounded change,
-or prune only what is still the best.
+There are three policies, from the cheapest to the most careful: prune regardless, tolerate a
+bounded change, or prune only what is still the best.
 """
 
 from collections.abc import Callable
@@ -13,18 +13,19 @@ from boolcast.errors import LimitError
 
 
 class ChangePolicy(Protocol):
-    """Decides about the entry at the top of the queue."""
+    """Decides about the first entry of the queue."""
 
     def trusts(self, stored: float, current: Callable[[], float], following: float | None) -> bool:
-        """True if the entry may be pruned by the degradation that is stored with it.
+        """True if the entry may be pruned by its stored degradation.
 
-        `current` computes it anew; `following` is what is stored with the next entry, None if
-        there is no other. An entry that is not trusted goes back with its current degradation.
+        `current` computes the degradation anew; `following` is the stored one of the next entry,
+        None if there is none. An entry that is not trusted is queued again with its current
+        degradation.
         """
 
 
 class Regardless(msgspec.Struct, frozen=True):
-    """Prune by the stored degradation, as the paper's experiments do: nothing is computed anew."""
+    """Prune by the stored degradation, as the paper's experiments do; computes nothing anew."""
 
     def trusts(self, stored: float, current: Callable[[], float], following: float | None) -> bool:
         del stored, current, following
@@ -32,7 +33,7 @@ class Regardless(msgspec.Struct, frozen=True):
 
 
 class StillBest(msgspec.Struct, frozen=True):
-    """Prune if the current degradation is still not above that of the next entry."""
+    """Prune if the current degradation is not above that of the next entry."""
 
     def trusts(self, stored: float, current: Callable[[], float], following: float | None) -> bool:
         del stored
@@ -46,7 +47,7 @@ class Tolerant(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not self.bound >= 0:
-            raise LimitError(f"the bound of a change is a number from 0 on, not {self.bound}")
+            raise LimitError(f"the bound of a change must be at least 0, not {self.bound}")
 
     def trusts(self, stored: float, current: Callable[[], float], following: float | None) -> bool:
         del following
@@ -60,4 +61,4 @@ CHANGES: Final[dict[Change, Callable[[float], ChangePolicy]]] = {
     "still-best": lambda bound: StillBest(),
     "tolerant": Tolerant,
 }
-"""The three by name; `bound` is for the one that takes it."""
+"""The policies by name; only `tolerant` uses the bound."""

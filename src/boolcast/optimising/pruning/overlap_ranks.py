@@ -1,10 +1,10 @@
 """How much an advertisement rules out: its overlapping rank (P3-B6, P3-B7).
 
-A predicate of an advertisement excludes predicates of subscriptions. Its rank is the share of
-their associations, each counted the less the more events matched it. An AND rules out what any
-child does, an OR only what all alternatives do. So the rank falls when an advertisement is pruned,
-and the smaller the rank, the more subscriptions are sent towards it. Ranks only decide what is
-pruned first: no overlap is ever lost by them.
+A predicate of an advertisement excludes predicates of subscriptions. Its rank is the share of their
+associations, each weighted less the more events matched it. An AND rules out what any child rules
+out, an OR only what all alternatives rule out. So pruning an advertisement lowers its rank, and the
+lower the rank, the more subscriptions are sent towards it. Ranks only decide what is pruned first;
+they never lose an overlap.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,43 +14,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boolcast.filters.expressions import Filter, Leaf
-from boolcast.optimising.statistics.estimates import Estimate, Rules
+from boolcast.optimising.statistics.estimates import Estimate, EstimateRules
 from boolcast.optimising.statistics.selectivities import Knowledge, Selectivities
 
 
 def both(left: Estimate, right: Estimate) -> Estimate:
-    """The rank of an AND of two."""
-    return Estimate(max(left[0], right[0]), *_either_part(left, right))
+    """The rank of the AND of two."""
+    return Estimate(max(left[0], right[0]), *_average_and_maximum(left, right))
 
 
 def either(left: Estimate, right: Estimate) -> Estimate:
-    """The rank of an OR of two: of average and maximum as the paper has it, the same as of AND."""
-    return Estimate(min(left[0], right[0]), *_either_part(left, right))
+    """The rank of the OR of two; in the paper, average and maximum are the same as for AND."""
+    return Estimate(min(left[0], right[0]), *_average_and_maximum(left, right))
 
 
-def _either_part(left: Estimate, right: Estimate) -> tuple[float, float]:
+def _average_and_maximum(left: Estimate, right: Estimate) -> tuple[float, float]:
     return left[1] + right[1] - left[1] * right[1], min(left[2] + right[2], 1.0)
 
 
 def degradation(before: Estimate, after: Estimate) -> float:
-    """The largest relative loss among the three parts; one that is 0 has nothing to lose."""
+    """The largest relative loss among the three numbers; a number of 0 has nothing to lose."""
     return max(
         (was - now) / was if was > 0 else 0.0 for was, now in zip(before, after, strict=True)
     )
 
 
-RANKS: Final = Rules(
+RANK_RULES: Final = EstimateRules(
     Estimate(0.0, 0.0, 0.0), Estimate(1.0, 0.0, 0.0), both, either, degradation, min
 )
-"""The rules for overlapping ranks."""
+"""How overlapping ranks are combined."""
 
 
-class Subscriptions(Protocol):
-    """The predicates of subscriptions; `matching.relations.overlap_index.OverlapIndex` has them."""
+class SubscriptionPredicates(Protocol):
+    """The predicates of all subscriptions, as in `matching.relations.overlap_index`."""
 
     @property
     def version(self) -> int:
-        """Another one after every change."""
+        """Changes with every change of the subscriptions."""
 
     @property
     def predicates(self) -> Sequence[Leaf]: ...
@@ -63,17 +63,16 @@ class Subscriptions(Protocol):
         """The numbers of the predicates that exclude this one."""
 
 
-class Ranks:
-    """The rank of every predicate of an advertisement; what is asked for is remembered.
+class OverlapRanks:
+    """The rank of every predicate of an advertisement, frozen when it is first asked for (P3-B8).
 
-    So ranks are frozen as they are first asked for (P3-B8); make a new object to learn what has
-    changed since. To ask for a new one after a change of the subscriptions costs a pass over all
-    their predicates.
+    Make a new object to take later changes into account. The first new rank after a change of
+    the subscriptions costs a pass over all their predicates.
     """
 
-    rules: Rules = RANKS
+    rules: EstimateRules = RANK_RULES
 
-    def __init__(self, subscriptions: Subscriptions, selectivities: Selectivities) -> None:
+    def __init__(self, subscriptions: SubscriptionPredicates, selectivities: Selectivities) -> None:
         self._subscriptions = subscriptions
         self.selectivities = selectivities
         self._version: int | None = None
@@ -81,7 +80,7 @@ class Ranks:
         self._known: dict[Leaf, Estimate] = {}
 
     def estimate(self, predicate: Leaf) -> Estimate:
-        """Three times the rank: of a predicate all parts are the same."""
+        """The rank, as an estimate without uncertainty."""
         known = self._known.get(predicate)
         if known is None:
             rank = self._rank(predicate)
@@ -102,7 +101,7 @@ class Ranks:
         return float(self._weights[self._subscriptions.violating(predicate)].sum())
 
     def _weigh(self) -> NDArray[np.float64]:
-        """For each predicate its associations by the root of its matches, as parts of one."""
+        """For each predicate its share of the associations, divided by the root of its matches."""
         occurrences = self._subscriptions.occurrences
         matches = [self.selectivities.matches(leaf) for leaf in self._subscriptions.predicates]
         total = max(int(occurrences.sum()), 1)

@@ -1,12 +1,12 @@
 """Predicate replacement: fewer distinct predicates in the index (P1-B11).
 
-Every occurrence of a predicate gives way to another registered one that covers it, as
-`price < 24` to `price < 25`; it then leaves the index. Which one: the nearest that covers it,
-by its share of events. In which order: the least degradation first, summed over the entries that
-hold the predicate. Trees keep their shape, but for siblings that have become the same.
+Every occurrence of a predicate is replaced by another registered one that covers it, such as
+`price < 24` by `price < 25`; then it leaves the index. The replacement is the covering predicate
+with the smallest share of events. Replacements with the least degradation come first, summed over
+the entries that hold the predicate. Trees keep their shape, except that equal siblings become one.
 
-Like pruning it is for entries of neighbours; an entry is removed by its id, and nothing else
-happens then. Residual predicates cover nothing and are never replaced.
+Like pruning, this is for entries of neighbours; removing an entry by its id has no further
+consequences. Residual predicates cover nothing and are never replaced.
 """
 
 from bisect import bisect_left, insort
@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from boolcast.algebra import covers
+from boolcast.algebra.relations import covers
 from boolcast.errors import PruningTargetError, ReplacementTargetError
 from boolcast.filters.expressions import (
     And,
@@ -31,24 +31,24 @@ from boolcast.filters.expressions import (
 )
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.pruning.stopping import (
+    MatchingShare,
     MissedTarget,
     Standing,
     StoppingRule,
     missed_target,
 )
-from boolcast.optimising.pruning.subscription_queue import MatchingShare
 from boolcast.optimising.pruning.trees import Tree, prepared
 from boolcast.optimising.statistics.selectivities import Knowledge, Selectivities
 
 _TRIED: Final = 64
-"""How many predicates are asked whether they cover one; a nearer one further on is not found."""
+"""How many predicates are tried; a covering one further on is not found."""
 
 _PROOF_BUDGET: Final = 2_000
-"""Steps of such a question, which is about two predicates only."""
+"""Steps of a proof about two predicates."""
 
 
 class Replacement(NamedTuple):
-    """A predicate, and the covering one in its place."""
+    """A predicate, and the covering one that replaces it."""
 
     replaced: Filter
     by: Filter
@@ -57,8 +57,8 @@ class Replacement(NamedTuple):
 class ReplacementRun(msgspec.Struct, frozen=True, kw_only=True):
     """What a run of replacements did.
 
-    As `PruningRun`, but `before` and `after` count distinct predicates, and `floor` is the number
-    of those that no other one covers; of some that mean the same one stays.
+    Like `PruningRun`, but `before` and `after` count distinct predicates, and `floor` is the
+    number of those that no other one covers; of equivalent ones, one stays.
     """
 
     before: Standing
@@ -75,17 +75,17 @@ def replace_predicates(
     entries: Mapping[SubscriptionId, Filter],
     selectivities: Selectivities,
     *rules: StoppingRule,
-    ways: Mapping[SubscriptionId, str] | None = None,
+    destinations: Mapping[SubscriptionId, str] | None = None,
 ) -> ReplacementRun:
     """Replace predicates until a rule says no or none is covered by another.
 
-    `ways` say where the events go that an entry matches, such as a neighbour; without them there
-    is one way for all.
+    `destinations` say where the events go that an entry matches, such as a neighbour; without
+    them all go the same way.
 
     Raises ReplacementTargetError, before anything is replaced, if a rule asks for fewer
     predicates than can be reached.
     """
-    return _Replacing(entries, selectivities, ways or {}).run(rules)
+    return _Replacing(entries, selectivities, destinations or {}).run(rules)
 
 
 class _Plan(NamedTuple):
@@ -102,16 +102,16 @@ class _Replacing:
         self,
         entries: Mapping[SubscriptionId, Filter],
         selectivities: Selectivities,
-        ways: Mapping[SubscriptionId, str],
+        destinations: Mapping[SubscriptionId, str],
     ) -> None:
         self.selectivities = selectivities
-        self.ways = ways
+        self.destinations = destinations
         self.trees = {
             name: Tree.of(prepared(each), selectivities) for name, each in entries.items()
         }
         self.index = _Index(selectivities)
         self.averages = {name: tree.estimate.average for name, tree in self.trees.items()}
-        """When the entries were whole."""
+        """Of the original entries."""
         self.tally = MatchingShare()
         for name, tree in self.trees.items():
             self.book(name, +1)
@@ -157,13 +157,13 @@ class _Replacing:
         return self.tally.standing(operations, len(self.index.holders))
 
     def book(self, name: SubscriptionId, count: int) -> None:
-        """Take an entry as it is now into the reckoning, or out of it."""
+        """Add the current entry to the tally, or remove it."""
         original = self.averages[name]
         average = max(original, self.trees[name].estimate.average)
-        self.tally.add(self.ways.get(name, ""), original, average, count)
+        self.tally.add(self.destinations.get(name, ""), original, average, count)
 
     def plan(self, leaf: Leaf) -> None:
-        """Queue the replacement of a predicate by the nearest that covers it, if there is one."""
+        """Queue the replacement of a predicate, if another covers it."""
         nearest = self.index.nearest_covering(leaf)
         if nearest is not None:
             degradation = sum(
@@ -175,20 +175,20 @@ class _Replacing:
             heappush(self.plans, _Plan(round(degradation, 12), str(leaf), leaf, nearest))
 
     def count_ends(self) -> int:
-        """How many predicates are left where all plans lead.
+        """How many predicates are left after all plans.
 
-        Predicates that mean the same are planned for each other in turn: one of them stays,
-        unless something covers them all.
+        The plans of equivalent predicates form a cycle: one of them stays, unless another
+        predicate covers them all.
         """
         planned = {plan.replaced: plan.by for plan in self.plans}
         end_of: dict[Leaf, Leaf] = {}
         for leaf in self.index.holders:
-            way: dict[Leaf, None] = {}
+            path: dict[Leaf, None] = {}
             at = leaf
-            while at not in end_of and at in planned and at not in way:
-                way[at] = None
+            while at not in end_of and at in planned and at not in path:
+                path[at] = None
                 at = planned[at]
-            end_of.update(dict.fromkeys((*way, at), end_of.get(at, at)))
+            end_of.update(dict.fromkeys((*path, at), end_of.get(at, at)))
         behind: dict[Leaf, set[Leaf]] = {}
         for leaf, end in end_of.items():
             behind.setdefault(end, set()).add(leaf)
@@ -198,7 +198,7 @@ class _Replacing:
         )
 
     def next_plan(self) -> _Plan | None:
-        """The best one as things are now: what it was planned by may have been replaced since."""
+        """The best plan, made anew: its replacement may itself have been replaced since."""
         while self.plans:
             plan = heappop(self.plans)
             self.plan(plan.replaced)
@@ -207,11 +207,11 @@ class _Replacing:
         return None
 
     def replaced(self, name: SubscriptionId, leaf: Leaf, by: Leaf) -> Tree:
-        """An entry with one predicate in the place of another."""
+        """An entry with one predicate in place of another."""
         return Tree.of(prepared(_with(self.trees[name].node, leaf, by)), self.selectivities)
 
     def carry_out(self, plan: _Plan) -> tuple[SubscriptionId, ...]:
-        """Change all entries that hold the predicate; returns which."""
+        """Change all entries that hold the predicate, and return their names."""
         holders = tuple(self.index.holders[plan.replaced])
         for name in holders:
             self.book(name, -1)
@@ -223,7 +223,7 @@ class _Replacing:
 
 
 class _Index:
-    """Registered predicates, who holds them, and those that may cover others, by their shares."""
+    """Registered predicates, the entries that hold them, and possible replacements by share."""
 
     def __init__(self, selectivities: Selectivities) -> None:
         self.holders: dict[Leaf, dict[SubscriptionId, None]] = {}
@@ -244,10 +244,10 @@ class _Index:
             del wide[bisect_left(wide, self._row(leaf)[:2])]
 
     def nearest_covering(self, leaf: Leaf) -> Leaf | None:
-        """The registered predicate of the least share that covers this one; None if none was found.
+        """The covering predicate with the smallest share; None if none was found.
 
-        What covers has no smaller share, so only those are asked. Where shares are guesses they
-        may have it wrong, and a covering predicate is overlooked.
+        A covering predicate has no smaller share, so only those from this share on are tried.
+        Where shares are guessed, a covering predicate may be overlooked.
         """
         if isinstance(leaf, Residual):
             return None
@@ -255,11 +255,11 @@ class _Index:
         return next((each for each in tried if each != leaf and _covers(each, leaf)), None)
 
     def is_covered(self, leaf: Leaf, *, besides: set[Leaf]) -> bool:
-        """True if a registered predicate covers this one that is none of some others."""
+        """True if a registered predicate outside `besides` covers this one."""
         return any(each not in besides and _covers(each, leaf) for each in self._no_rarer(leaf))
 
     def _no_rarer(self, leaf: Leaf) -> Iterator[Leaf]:
-        """What may cover a predicate, by its share: from that of the predicate on."""
+        """Possible replacements by share, from that of the predicate on."""
         wide = self._wide.get(leaf.attribute, [])
         start = bisect_left(wide, (self._selectivities.share(leaf),))
         return (row[2] for row in islice(wide, start, None))
@@ -269,7 +269,7 @@ class _Index:
 
 
 def _may_cover(leaf: Leaf) -> bool:
-    """An equality covers no other predicate, and there are many of them."""
+    """Equalities cover no other predicate, and there are many of them."""
     is_point = isinstance(leaf, Comparison) and leaf.operator == "="
     return not is_point and not isinstance(leaf, Residual)
 

@@ -1,33 +1,35 @@
-"""When to stop pruning: enough operations, enough memory, too many false positives, the cut-off.
+"""How far pruning has gone, and when to stop: operations, memory, false positives, the cut-off.
 
-A rule is asked before each operation, and knows how things stand before and after it. So a
-budget is never overdrawn, and a target is overshot by no more than one operation. A target may be
-missed, because the cheapest prunings do not lead there or another rule stops them before.
+A rule is asked before each operation and sees the standing before and after it. So a budget is
+never overdrawn, and a target is overshot by at most one operation. A target may be missed, because
+the cheapest prunings do not lead there or another rule stops earlier.
 
-The cut-off is where pruning turns from a gain into a loss: the share of prunings done exceeds the
-share of the growth of matching events by most (P1-X1). Before it, nearly all of the memory is
-relieved for few events; after it, few predicates cost most events.
+The cut-off is where pruning turns from a gain into a loss: where the share of prunings done exceeds
+the share of the growth in matching events by most (P1-X1). Before it, few events pay for most of
+the memory; after it, the last predicates cost most events.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from numbers import Integral
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 import msgspec
 
 from boolcast.errors import LimitError, PruningTargetError
+from boolcast.optimising.statistics.estimates import AnyOf
 
 _NOISE: Final = 1e-12
-"""What the sum of many logarithms may be wrong by: a free pruning stays free."""
+"""The error of a sum of many logarithms: a free pruning stays free."""
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """How far pruning has gone.
 
     `operations` were done in this run. `predicates` are left, counted as often as they occur.
-    `share` is the expected share of events that match one entry at least, if entries are
-    independent, and `original_share` what it was when the entries were whole; where entries lead
-    to several neighbours, both are sums over these.
+    `share` is the expected share of events that match at least one entry, if entries are
+    independent; `original_share` is that of the original entries. If entries have several
+    destinations, both are sums over these.
     """
 
     operations: int
@@ -37,10 +39,10 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def spent(self) -> float:
-        """What a budget counts: the expected share of events that match for nothing.
+        """What a budget limits: the expected share of events that match for nothing.
 
-        Those are the events that match now and match no entry in its original form, counted once
-        for each neighbour to which they go for nothing.
+        These match now and match no original entry. They count once for each destination to
+        which they go for nothing.
         """
         return self.share - self.original_share
 
@@ -50,17 +52,74 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RankStanding(Standing, frozen=True, kw_only=True):
-    """The same of advertisements: `share` is the part of their overlapping rank that is lost."""
+    """The same for advertisements: `share` is the share of their overlapping rank that is lost."""
 
     def cost(self) -> str:
         return f"gave up {self.spent:.2%} of the rank"
+
+
+class Tally(Protocol):
+    """Adds up all entries of a table."""
+
+    def add(self, destination: str, original: float, average: float, count: int) -> None:
+        """Add an entry with its averages, as it came and now; a count of -1 removes it."""
+
+    def standing(self, operations: int, predicates: int) -> Standing:
+        """The standing after so many operations, with so many predicates left."""
+
+
+class MatchingShare:
+    """The expected number of destinations of an event, now and with the original entries.
+
+    An event goes to a destination if it matches any of the entries there. With one destination
+    this is the share of events that match. Sending an event to one neighbour for nothing is not
+    excused by another that gets it anyway.
+    """
+
+    def __init__(self) -> None:
+        self._now: defaultdict[str, AnyOf] = defaultdict(AnyOf)
+        self._originally: defaultdict[str, AnyOf] = defaultdict(AnyOf)
+
+    def add(self, destination: str, original: float, average: float, count: int) -> None:
+        self._now[destination].add(average, count)
+        self._originally[destination].add(original, count)
+
+    def standing(self, operations: int, predicates: int) -> Standing:
+        return Standing(
+            operations=operations,
+            predicates=predicates,
+            share=sum(each.share() for each in self._now.values()),
+            original_share=sum(each.share() for each in self._originally.values()),
+        )
+
+
+class LostRank:
+    """The share of the overlapping rank of all entries that pruning has cost."""
+
+    def __init__(self) -> None:
+        self._original = 0.0
+        self._now = 0.0
+
+    def add(self, destination: str, original: float, average: float, count: int) -> None:
+        del destination  # it does not matter where an advertisement came from
+        self._original += count * original
+        self._now += count * average
+
+    def standing(self, operations: int, predicates: int) -> RankStanding:
+        lost = 1.0 - self._now / self._original if self._original > 0 else 0.0
+        return RankStanding(
+            operations=operations,
+            predicates=predicates,
+            share=min(max(lost, 0.0), 1.0),
+            original_share=0.0,
+        )
 
 
 class StoppingRule(Protocol):
     """A limit to pruning."""
 
     def check(self, floor: int) -> None:
-        """Before the first operation: fewer predicates than `floor` are out of reach.
+        """Called before the first operation, with the fewest predicates that can be reached.
 
         Raises PruningTargetError if the rule asks for fewer.
         """
@@ -70,7 +129,7 @@ class StoppingRule(Protocol):
 
 
 class Operations(msgspec.Struct, frozen=True):
-    """At most so many operations."""
+    """Stop after so many operations."""
 
     count: int
 
@@ -86,10 +145,10 @@ class Operations(msgspec.Struct, frozen=True):
 
 
 class MemoryTarget(msgspec.Struct, frozen=True):
-    """Until no more than so many predicates are left, counted as often as they occur.
+    """Stop when so many predicates are left, or fewer, counted as often as they occur.
 
-    A target below the floor is refused before anything is pruned: to prune all there is would
-    cost the most events and still not give what was asked for. One above it may still be missed.
+    A target below the floor is refused before anything is pruned: pruning everything would cost
+    the most events and still miss the target. A target above the floor may still be missed.
     """
 
     predicates: int
@@ -106,13 +165,14 @@ class MemoryTarget(msgspec.Struct, frozen=True):
         return before.predicates > self.predicates
 
 
-class FalsePositiveBudget(msgspec.Struct, frozen=True):
-    """As long as no more than this share of all events is expected to match for nothing."""
-
+class _Budget(msgspec.Struct, frozen=True):
     share: float
 
+    limits: ClassVar[str]
+
     def __post_init__(self) -> None:
-        _check_share("events", self.share)
+        if not 0 <= self.share <= 1:
+            raise LimitError(f"a share of {self.limits} must be from 0 to 1, not {self.share}")
 
     def check(self, floor: int) -> None:
         pass
@@ -122,34 +182,25 @@ class FalsePositiveBudget(msgspec.Struct, frozen=True):
         return after.spent <= self.share + _NOISE
 
 
-class RankBudget(msgspec.Struct, frozen=True):
-    """As long as advertisements lose no more than this share of their overlapping rank."""
+class FalsePositiveBudget(_Budget, frozen=True):
+    """Stop before more than this share of all events is expected to match for nothing."""
 
-    share: float
+    limits: ClassVar[str] = "events"
 
-    def __post_init__(self) -> None:
-        _check_share("the rank", self.share)
 
-    def check(self, floor: int) -> None:
-        pass
+class RankBudget(_Budget, frozen=True):
+    """Stop before advertisements lose more than this share of their overlapping rank."""
 
-    def admits(self, before: Standing, after: Standing) -> bool:
-        del before
-        return after.spent <= self.share + _NOISE
+    limits: ClassVar[str] = "the rank"
 
 
 def _check_number(things: str, number: object) -> None:
     if not (isinstance(number, Integral) and int(number) >= 0):
-        raise LimitError(f"a number of {things} starts at 0, and this is {number}")
-
-
-def _check_share(what: str, share: float) -> None:
-    if not 0 <= share <= 1:
-        raise LimitError(f"a share of {what} lies between 0 and 1, and this is {share}")
+        raise LimitError(f"a number of {things} must be at least 0, not {number}")
 
 
 class MissedTarget(msgspec.Struct, frozen=True):
-    """A memory target, how many `predicates` are left instead, and what let no fewer be left."""
+    """A memory target, how many `predicates` are left instead, and the rule that ended the run."""
 
     target: int
     predicates: int
@@ -157,9 +208,9 @@ class MissedTarget(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         reason = (
-            "the cheapest ways lead no further"
+            "the cheapest steps lead no further"
             if self.stopped_by is None
-            else f"{self.stopped_by} stopped before"
+            else f"{self.stopped_by} stopped the run"
         )
         return (
             f"the target of {self.target:,} predicates is missed: {self.predicates:,} remain,"
@@ -170,7 +221,7 @@ class MissedTarget(msgspec.Struct, frozen=True):
 def missed_target(
     rules: Iterable[StoppingRule], predicates: int, stopped_by: StoppingRule | None
 ) -> MissedTarget | None:
-    """What became of the memory target among the rules of a run, if that has missed it."""
+    """The memory target among the rules of a run, if the run missed it."""
     targets = [rule.predicates for rule in rules if isinstance(rule, MemoryTarget)]
     missed = [each for each in targets if each < predicates]
     return MissedTarget(min(missed), predicates, stopped_by) if missed else None
@@ -179,7 +230,7 @@ def missed_target(
 def cut_off(matching: Sequence[float]) -> int:
     """The number of operations at the cut-off; `matching[i]` events match after i of them.
 
-    Where nothing grows, all of them are free.
+    If the number of matching events does not grow, all operations are free.
 
     >>> cut_off([100, 101, 102, 110, 200])
     3

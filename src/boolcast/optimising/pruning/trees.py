@@ -1,15 +1,14 @@
-"""A filter with the estimates of its parts, and what can be pruned from it (P1-B4, P3-B5).
+"""A filter with the estimates of its subtrees, and what can be pruned from it (P1-B4, P3-B5).
 
-To prune is to remove a child of an AND: what is left accepts all that the filter did, and more.
-A child of an OR is never removed, for that would lose events, nor is the root, since nothing
-would be left. An AND with one child left gives way to that child. A filter without an AND, a
-predicate or an OR of predicates, is exhausted.
+To prune is to remove a child of an AND: what is left accepts all that the filter accepted, and
+more. A child of an OR is never removed, for that would lose events, nor is the root. An AND with
+one child left is replaced by that child. A filter without an AND (a predicate, or an OR of
+predicates) is exhausted.
 
-What is estimated is for a *measure* to say: the share of events that a subscription lets pass
-(P1-B5), or how many subscriptions an advertisement rules out (P3-B6). The cost of a pruning is
-its degradation by that measure. Where two cost the same, the one that removes fewer
-predicates comes first, then the one that stands further left, so that inner prunings come before
-outer ones and runs can be repeated.
+A *measure* says what is estimated: the share of events that a subscription accepts (P1-B5), or how
+many subscriptions an advertisement rules out (P3-B6). The cost of a pruning is its degradation by
+that measure. Among equal costs, the pruning that removes fewer predicates comes first, then the one
+further left. So inner prunings come before outer ones, and runs are repeatable.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,36 +17,36 @@ from typing import Final, NamedTuple, Protocol, cast
 
 from boolcast.filters.canonical import canonical_node, to_nnf, without_constants
 from boolcast.filters.expressions import And, Constant, Filter, Leaf, Or
-from boolcast.optimising.statistics.estimates import Estimate, Rules
+from boolcast.optimising.statistics.estimates import Estimate, EstimateRules
 
 _DIGITS: Final = 12
-"""Degradations that agree in so many digits are the same: further ones are noise of floats."""
+"""Degradations that agree to this many digits are equal; the rest is floating-point noise."""
 
 
 def prepared(filter: Filter) -> Filter:
-    """The filter as trees are made of it: AND and OR over predicates, no sibling twice (P1-B1)."""
+    """The filter as trees need it: AND and OR over predicates, no sibling twice (P1-B1)."""
     return canonical_node(without_constants(to_nnf(filter)))
 
 
 class Measure(Protocol):
-    """What a predicate is estimated at, and how estimates are put together."""
+    """The estimate of a predicate, and how estimates are combined."""
 
-    rules: Rules
+    rules: EstimateRules
 
     def estimate(self, predicate: Leaf) -> Estimate: ...
 
 
 class Tree:
-    """A part of a prepared filter and its estimate, by the rules of its measure.
+    """A subtree of a prepared filter and its estimate, by the rules of its measure.
 
-    `predicates` counts the leaves, as often as they occur; `size` counts all nodes.
-    `can_shrink`: there is an AND in it.
+    `predicates` counts leaves, as often as they occur; `size` counts all nodes. `can_shrink`: it
+    contains an AND.
     """
 
     __slots__ = ("can_shrink", "children", "estimate", "node", "predicates", "rules", "size")
 
     def __init__(
-        self, node: Filter, children: Sequence["Tree"], estimate: Estimate, rules: Rules
+        self, node: Filter, children: Sequence["Tree"], estimate: Estimate, rules: EstimateRules
     ) -> None:
         self.node = node
         self.children = children
@@ -78,7 +77,7 @@ class Tree:
 
 
 def estimated(node: Filter, measure: Measure) -> Estimate:
-    """The estimate of a prepared filter, without the tree: the same in a fraction of the time."""
+    """The estimate of a prepared filter, without a tree: the same in a fraction of the time."""
     match node:
         case And(children):
             return measure.rules.joined(True, [estimated(child, measure) for child in children])
@@ -90,12 +89,12 @@ def estimated(node: Filter, measure: Measure) -> Estimate:
             return measure.estimate(cast("Leaf", node))
 
 
-def _joined(is_and: bool, parts: Sequence[Tree], rules: Rules) -> Tree:
-    """The AND or OR of some trees, flat, no sibling twice; a single one is itself."""
+def _joined(is_and: bool, subtrees: Sequence[Tree], rules: EstimateRules) -> Tree:
+    """The AND or OR of trees, flat, no sibling twice; a single one is returned as it is."""
     kind = And if is_and else Or
     siblings: dict[Filter, Tree] = {}
-    for part in parts:
-        for each in part.children if type(part.node) is kind else (part,):
+    for subtree in subtrees:
+        for each in subtree.children if type(subtree.node) is kind else (subtree,):
             siblings[each.node] = each
     children = tuple(siblings.values())
     if len(children) == 1:
@@ -107,8 +106,8 @@ def _joined(is_and: bool, parts: Sequence[Tree], rules: Rules) -> Tree:
 class Pruning(NamedTuple):
     """One way to prune: what it costs, and what is left.
 
-    Prunings sort from the best to the worst. `degradation` is rounded; `removed` counts
-    the predicates that go, `position` is the place of the removed part in pre-order, and `path`
+    Prunings sort from the best to the worst. `degradation` is rounded; `removed` counts the
+    removed predicates, `position` is the pre-order position of the removed subtree, and `path`
     leads to it. `estimate` is that of the whole filter afterwards.
     """
 
@@ -132,13 +131,13 @@ def prunings(tree: Tree) -> Iterator[Pruning]:
 def _prunings(
     tree: Tree, whole: Estimate, position: int, above: tuple["_Step", ...]
 ) -> Iterator[Pruning]:
-    """Those below a part of a tree; `whole` is the estimate of all of it, `above` the way down."""
+    """Those within a subtree; `whole` is the estimate of the whole tree, `above` the path here."""
     if not tree.can_shrink:
         return
     is_and = isinstance(tree.node, And)
     rules = tree.rules
     position += 1
-    for place, (child, others) in enumerate(zip(tree.children, _others(tree), strict=True)):
+    for index, (child, others) in enumerate(zip(tree.children, _others(tree), strict=True)):
         if is_and:
             estimate = others
             for step in reversed(above):
@@ -147,18 +146,18 @@ def _prunings(
                 round(rules.degradation(whole, estimate), _DIGITS),
                 child.predicates,
                 position,
-                (*(step.place for step in above), place),
+                (*(step.child for step in above), index),
                 estimate,
             )
-        yield from _prunings(child, whole, position, (*above, _Step(is_and, place, others)))
+        yield from _prunings(child, whole, position, (*above, _Step(is_and, index, others)))
         position += child.size
 
 
 class _Step(NamedTuple):
-    """On the way down: from an AND or an OR to one of its children, past the others."""
+    """A step from an AND or an OR down to one of its children, past the others."""
 
     is_and: bool
-    place: int
+    child: int
     others: Estimate
 
 
@@ -174,7 +173,7 @@ def _others(tree: Tree) -> list[Estimate]:
 
 
 def pruned(tree: Tree, pruning: Pruning) -> Tree:
-    """What the pruning leaves, flat and without repeated siblings; it shares what is the same."""
+    """What the pruning leaves, flat, no sibling twice; unchanged subtrees are shared."""
     return _without(tree, pruning.path)
 
 
@@ -191,10 +190,10 @@ def _without(tree: Tree, path: tuple[int, ...]) -> Tree:
 
 
 def floor(tree: Tree) -> int:
-    """No pruning leaves fewer predicates than this; it may be that none leaves as few.
+    """A lower bound for the predicates that pruning leaves; it may be out of reach.
 
-    Of an AND one child is left, of an OR something of every alternative, and only alternatives
-    that have a predicate in common can become the same.
+    An AND keeps one child, an OR something of every alternative, and only alternatives that share
+    a predicate can become equal.
     """
     return _floor(tree)[0]
 
@@ -203,12 +202,12 @@ def _floor(tree: Tree) -> tuple[int, set[Filter]]:
     """The floor, and the predicates of the tree."""
     if not tree.children:
         return tree.predicates, {tree.node}
-    parts = [_floor(child) for child in tree.children]
+    floors = [_floor(child) for child in tree.children]
     if isinstance(tree.node, And):
-        return min(count for count, _ in parts), set().union(*(leaves for _, leaves in parts))
+        return min(count for count, _ in floors), set().union(*(leaves for _, leaves in floors))
     groups: list[tuple[int, set[Filter]]] = []
     seen: set[Filter] = set()
-    for count, leaves in parts:
+    for count, leaves in floors:
         if seen.isdisjoint(leaves):
             groups.append((count, leaves))
         else:

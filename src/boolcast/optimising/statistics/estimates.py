@@ -1,9 +1,9 @@
-"""How many events a tree lets pass, from the shares of its children (P1-B5, P1-B6).
+"""How many events a tree accepts, from the shares of its children (P1-B5, P1-B6).
 
-An estimate has three parts. The least and the greatest share hold whatever the events have in
-common; the average is right if the children are independent. All three only grow when a child
-becomes more general, so a pruned tree is never estimated below the original. And they may be
-put together in any order and grouping: AND within AND is as flat.
+An estimate has three numbers. The minimum and the maximum hold however the children are correlated;
+the average is right if they are independent. None of them shrinks when a child becomes more
+general, so a pruned tree is never estimated below the original. Combining them is associative and
+commutative, so nested ANDs count like flat ones.
 """
 
 import math
@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 
 
 class Estimate(NamedTuple):
-    """The share of events that match: at least, on average, and at most."""
+    """The share of events that match."""
 
     minimum: float
     average: float
     maximum: float
 
     def degradation_to(self, other: "Estimate") -> float:
-        """The largest growth among the three parts (P1-B6): absolute, and smaller is better."""
+        """The largest absolute growth among the three numbers; smaller is better (P1-B6)."""
         return max(
             other.minimum - self.minimum,
             other.average - self.average,
@@ -33,12 +33,12 @@ NEVER: Final = Estimate(0.0, 0.0, 0.0)
 
 
 def both(left: Estimate, right: Estimate) -> Estimate:
-    """The estimate of an AND of two."""
+    """The estimate of the AND of two."""
     return Estimate(max(left[0] + right[0] - 1.0, 0.0), left[1] * right[1], min(left[2], right[2]))
 
 
 def either(left: Estimate, right: Estimate) -> Estimate:
-    """The estimate of an OR of two."""
+    """The estimate of the OR of two."""
     return Estimate(
         max(left[0], right[0]),
         left[1] + right[1] - left[1] * right[1],
@@ -46,13 +46,13 @@ def either(left: Estimate, right: Estimate) -> Estimate:
     )
 
 
-class Rules(NamedTuple):
-    """How estimates are put together, and what it costs if one becomes another.
+class EstimateRules(NamedTuple):
+    """How estimates are combined, and what it costs if one becomes another.
 
-    `always` and `never` are those of `true` and `false`, and change nothing in an AND and an OR.
-    `further` is what the average of a pruned form is taken for, of what is estimated of the
-    original and of that form: pruning can move it in one direction only, and where a repeated
-    part became one, the estimates may say otherwise.
+    `always` and `never` are the estimates of `true` and `false`, the neutral elements of AND and
+    OR. `further` picks between the averages of the original and of the pruned filter: pruning
+    moves the average in one direction only, but where repeated subfilters became one the
+    estimates may say otherwise.
     """
 
     always: Estimate
@@ -65,7 +65,7 @@ class Rules(NamedTuple):
     def joined(self, is_and: bool, children: Iterable[Estimate]) -> Estimate:
         """The estimate of an AND or OR (P1-B5, algorithms 1 and 2).
 
-        >>> SHARES.joined(True, [Estimate(0.5, 0.5, 0.5), Estimate(0.75, 0.75, 0.75)])
+        >>> SHARE_RULES.joined(True, [Estimate(0.5, 0.5, 0.5), Estimate(0.75, 0.75, 0.75)])
         Estimate(minimum=0.25, average=0.375, maximum=0.5)
         """
         if is_and:
@@ -73,15 +73,15 @@ class Rules(NamedTuple):
         return reduce(self.either, children, self.never)
 
 
-SHARES: Final = Rules(ALWAYS, NEVER, both, either, Estimate.degradation_to, max)
+SHARE_RULES: Final = EstimateRules(ALWAYS, NEVER, both, either, Estimate.degradation_to, max)
 """The rules for shares of events (P1-B5, P1-B6)."""
 
 
 class AnyOf:
-    """The share of events that match one of many entries at least, if they are independent.
+    """The share of events that match at least one of many entries, if these are independent.
 
-    Kept as the logarithm of the share that match none; entries that match every event have no
-    such logarithm and are counted.
+    Stored as the logarithm of the share that matches none. Entries that match every event have
+    no such logarithm and are counted.
     """
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class AnyOf:
         self._certain = 0
 
     def add(self, average: float, count: int) -> None:
-        """Take up an entry with that average, or with a count of -1 take it out."""
+        """Add an entry with that average; a count of -1 removes it."""
         if average >= 1.0:
             self._certain += count
         else:

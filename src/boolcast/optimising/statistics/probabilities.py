@@ -1,8 +1,8 @@
-"""How likely an event has one of some values, or satisfies a predicate.
+"""How likely is it that an event has one of some values, or satisfies a predicate?
 
-`Uniform` is for experiments: every value of a given range is as likely as the next (P2-B11).
-`Measured` is what statistics say. Where those are silent it answers at most: a merger may let
-fewer events pass for nothing than was expected, and not more.
+`Uniform` is for experiments: every value of a range is equally likely (P2-B11). `Measured` goes by
+statistics. Where these are silent it answers with an upper bound, so a merger may cause fewer false
+positives than expected, not more.
 """
 
 import math
@@ -18,42 +18,35 @@ from boolcast.algebra.value_sets import meaning
 from boolcast.filters.expressions import Comparison, Leaf
 from boolcast.model.schemas import Schema
 from boolcast.model.values import Value
-from boolcast.optimising.merging.boxes import Box
-from boolcast.optimising.statistics.distributions import share_of_values
 from boolcast.optimising.statistics.selectivities import Selectivities, counted_predicates
+from boolcast.optimising.statistics.value_bins import share_of_values
 
 
-class Chances(Protocol):
-    """The probabilities of what an event may be; attributes are independent."""
+class Probabilities(Protocol):
+    """Of the values of an event; attributes are taken as independent."""
 
-    def of_values(self, attribute: str, cuts: OrderedSet) -> float:
-        """That the attribute has one of these values, or is missing if that is among them."""
+    def of_values(self, attribute: str, values: OrderedSet) -> float:
+        """That the attribute has one of these values, or is missing if *missing* is one."""
 
     def of_predicate(self, predicate: Leaf) -> float:
-        """That the predicate holds: asked of those that are no set of values."""
-
-
-def chance_of(box: Box, chances: Chances) -> float:
-    """That an event lies in the box."""
-    values = (chances.of_values(name, cuts) for name, cuts in box.ranges.items())
-    return math.prod(values) * math.prod(map(chances.of_predicate, box.others))
+        """That a predicate holds which is no set of values."""
 
 
 class Range(msgspec.Struct, frozen=True):
-    """Numbers from `low` to `high`, both included, all equally likely; whole ones unless not.
+    """Numbers from `low` to `high`, both included, all equally likely.
 
-    The bounds of whole numbers need not be whole. One of them at least must lie between.
+    With `whole`, only whole numbers; the bounds need not be whole, but must include one.
     """
 
     low: int | float
     high: int | float
     whole: bool = True
 
-    def share(self, cuts: OrderedSet) -> float:
-        """The part of the range that lies in the set."""
+    def share(self, values: OrderedSet) -> float:
+        """The share of the range that lies in the set."""
         if self.low == self.high:
-            return Listed((self.low,)).share(cuts)
-        inside = sum(self._size(low, high) for low, high in ordered.intervals(cuts))
+            return Listed((self.low,)).share(values)
+        inside = sum(self._size(low, high) for low, high in ordered.intervals(values))
         if self.whole:
             return inside / (math.floor(self.high) - math.ceil(self.low) + 1)
         return inside / (self.high - self.low)
@@ -73,21 +66,21 @@ class Range(msgspec.Struct, frozen=True):
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """Some values, all equally likely."""
+    """Listed values, all equally likely."""
 
     values: tuple[Value, ...]
 
-    def share(self, cuts: OrderedSet) -> float:
-        """The part of the values that lies in the set."""
+    def share(self, values: OrderedSet) -> float:
+        """The share of the values that lies in the set."""
         ends = [(ordered.before(value), ordered.after(value)) for value in self.values]
-        inside = sum(ordered.intersect(cuts, each) == each for each in ends)
+        inside = sum(ordered.intersect(values, each) == each for each in ends)
         return inside / len(self.values)
 
 
 class Uniform:
-    """Every event has all these attributes, each with any of its values at the same probability.
+    """Every event has all these attributes, and all values of an attribute are equally likely.
 
-    Whatever else is asked for is taken to be certain.
+    Anything else is taken to be certain.
     """
 
     def __init__(self, values: Mapping[str, Range | Listed]) -> None:
@@ -96,7 +89,7 @@ class Uniform:
 
     @classmethod
     def of_schema(cls, schema: Schema) -> "Uniform":
-        """By the bounds and the lists that the schema gives to attributes of all events."""
+        """From the bounds and lists of values in the schema."""
         values: dict[str, Range | Listed] = {}
         for name, known in schema.attributes.items():
             low, high = known.minimum, known.maximum
@@ -108,12 +101,12 @@ class Uniform:
                 values[name] = Range(low, high, whole=known.integer)
         return cls(values)
 
-    def of_values(self, attribute: str, cuts: OrderedSet) -> float:
-        key = (attribute, cuts)
+    def of_values(self, attribute: str, values: OrderedSet) -> float:
+        key = (attribute, values)
         share = self._known.get(key)
         if share is None:
-            values = self._values.get(attribute)
-            share = self._known[key] = 1.0 if values is None else values.share(cuts)
+            possible = self._values.get(attribute)
+            share = self._known[key] = 1.0 if possible is None else possible.share(values)
         return share
 
     def of_predicate(self, predicate: Leaf) -> float:  # noqa: ARG002
@@ -121,10 +114,10 @@ class Uniform:
 
 
 class Measured:
-    """By what was counted: the spread of an attribute's values, else predicates on it.
+    """From statistics: the distribution of an attribute's values, else the predicates on it.
 
-    Of values that nobody counted no more is known than that they lie within what some counted
-    predicate accepts and beside what others do.
+    If values were not counted, their probability is bounded by the counted predicates that
+    accept all of them, less the counted ones that accept none.
     """
 
     def __init__(self, selectivities: Selectivities) -> None:
@@ -133,34 +126,37 @@ class Measured:
         self._known: dict[tuple[str, OrderedSet], float] = {}
         self._counted: dict[str, dict[OrderedSet, float]] | None = None
 
-    def of_values(self, attribute: str, cuts: OrderedSet) -> float:
-        key = (attribute, cuts)
+    def of_values(self, attribute: str, values: OrderedSet) -> float:
+        key = (attribute, values)
         share = self._known.get(key)
         if share is None:
-            found = share_of_values(attribute, cuts, self._statistics)
-            share = self._at_most(attribute, cuts) if found is None else found
+            found = share_of_values(attribute, values, self._statistics)
+            share = self._at_most(attribute, values) if found is None else found
             self._known[key] = share
         return share
 
     def of_predicate(self, predicate: Leaf) -> float:
         return self._selectivities.share(predicate)
 
-    def _at_most(self, attribute: str, cuts: OrderedSet) -> float:
+    def _at_most(self, attribute: str, values: OrderedSet) -> float:
         if self._counted is None:
             self._counted = _counted_sets(counted_predicates(self._statistics))
         counted = self._counted.get(attribute, {})
         bounds = {ordered.EVERYTHING: 1.0, **counted}
         return min(
-            max(share - _at_least(ordered.intersect(outer, ordered.complement(cuts)), counted), 0.0)
+            max(
+                share - _at_least(ordered.intersect(outer, ordered.complement(values)), counted),
+                0.0,
+            )
             for outer, share in bounds.items()
-            if ordered.intersect(outer, cuts) == cuts
+            if ordered.intersect(outer, values) == values
         )
 
 
-def _at_least(cuts: OrderedSet, counted: Mapping[OrderedSet, float]) -> float:
-    """What is known to lie in a set: the most that counted sets have which do not overlap."""
+def _at_least(values: OrderedSet, counted: Mapping[OrderedSet, float]) -> float:
+    """A lower bound for a set: the largest sum over disjoint counted sets within it."""
     total = 0.0
-    for low, high in ordered.intervals(cuts):
+    for low, high in ordered.intervals(values):
         within = sorted(
             (each[1], each[0], share)
             for each, share in counted.items()
@@ -178,5 +174,5 @@ def _counted_sets(counted: Iterable[tuple[Leaf, float]]) -> dict[str, dict[Order
     found: dict[str, dict[OrderedSet, float]] = {}
     for leaf, share in counted:
         if isinstance(leaf, Comparison):
-            found.setdefault(leaf.attribute, {})[meaning(leaf).inside.cuts] = share
+            found.setdefault(leaf.attribute, {})[meaning(leaf).inside.ordered] = share
     return found

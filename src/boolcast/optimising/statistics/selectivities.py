@@ -1,13 +1,13 @@
 """The selectivity of every predicate, from statistics, and how well it is known (P1-B5).
 
-Statistics come from the counting engine, which counts what it matches, or from Spark, which
-counts history; both are `model.statistics`. A predicate that was counted has its share. One that
-was not is estimated by the spread of its attribute's values, else by predicates of the same form
-on the same attribute, else it is taken to hold for every second event. What no event satisfied
-counts as half an event: with a share of 0 for a rare title, all else in its filter would seem
-worthless, and the rest would be pruned in an order that means nothing. None of that can lose an
-event: it decides only which rewrite comes first. But who prunes by statistics of other data
-prunes blindly, so `Knowledge` says how each predicate came to its share.
+Statistics come from the counting engine, which counts what it matches, or from Spark, which counts
+history; both are `model.statistics`. A counted predicate has its share. Any other is estimated
+from the distribution of its attribute's values, else from predicates of the same kind on the same
+attribute, else it is assumed to hold for every second event. A predicate that no event satisfied
+counts as half an event: with a share of 0, everything else in its filter would seem worthless and
+would be pruned in a meaningless order. None of this can lose an event; it only decides which
+rewrite comes first. Statistics of other data give poor pruning, so `Knowledge` reports how the
+shares were found.
 """
 
 from bisect import bisect_left
@@ -25,30 +25,30 @@ from boolcast.filters.printing import to_text
 from boolcast.model.sort_keys import sort_key
 from boolcast.model.statistics import Statistics
 from boolcast.model.values import Kind, Timestamp, Value, kind_of
-from boolcast.optimising.statistics.distributions import share_by_values
-from boolcast.optimising.statistics.estimates import SHARES, Estimate, Rules
+from boolcast.optimising.statistics.estimates import SHARE_RULES, Estimate, EstimateRules
+from boolcast.optimising.statistics.value_bins import share_by_values
 
 Source = Literal["counted", "values", "neighbours", "guess"]
-"""Where a share comes from, the best first."""
+"""Where a share comes from, the best source first."""
 
 UNKNOWN_SHARE: Final = 0.5
-"""What is assumed of a predicate that nothing is known of (P1-B5)."""
+"""The share of a predicate about which nothing is known (P1-B5)."""
 
 _EXAMPLES: Final = 5
-"""How many predicates `Knowledge` names."""
+"""How many guessed predicates `Knowledge` names."""
 
 REMEMBERED: Final = 100_000
-"""Of how many predicates the share is kept at most, of which it can be told again any time."""
+"""How many shares are cached."""
 
-# Statistics hold predicates that were read within limits once, in canonical writing.
+# Statistics hold predicates that were within limits when they were first parsed.
 _LIMITS: Final = Limits(text=2**30, predicates=2**20, values=2**20, regexes=2**20)
 
 
 class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
-    """Of how many distinct predicates the share was counted, derived, or guessed.
+    """How many distinct predicates have a share that was counted, estimated, or guessed.
 
-    `values` were estimated by the spread of the attribute's values, `neighbours` by predicates
-    of the same form; `examples` are some of the guessed ones.
+    `values` were estimated from the distribution of values, `neighbours` from predicates of the
+    same kind; `examples` are some of the guessed ones.
     """
 
     counted: int = 0
@@ -59,12 +59,12 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def predicates(self) -> int:
-        """All of them."""
+        """How many there are in all."""
         return self.counted + self.values + self.neighbours + self.guess
 
     @property
     def is_foreign(self) -> bool:
-        """True if nothing at all was known: the statistics are empty, or of other data."""
+        """True if every predicate was guessed: the statistics are empty or of other data."""
         return self.guess > 0 and self.guess == self.predicates
 
     def __str__(self) -> str:
@@ -72,9 +72,9 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
             return f"all {self.counted:,} predicates were counted"
         if self.is_foreign:
             return (
-                f"none of the {self.predicates:,} predicates is known to the statistics, for"
-                f" example {self.examples[0]}: they are empty or of other data, and what is"
-                " pruned first is chosen blindly"
+                f"the statistics know none of the {self.predicates:,} predicates, for example"
+                f" {self.examples[0]}: they are empty or of other data, so what is pruned first"
+                " is a guess"
             )
         derived = self.values + self.neighbours
         guessed = "none guessed"
@@ -83,7 +83,7 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
             guessed = f"{self.guess:,} ({share:.0%}) guessed, for example {self.examples[0]}"
         return (
             f"of {self.predicates:,} predicates {self.counted:,} were counted, {derived:,}"
-            f" estimated by others, {guessed}"
+            f" estimated, {guessed}"
         )
 
 
@@ -93,12 +93,12 @@ class _Known(NamedTuple):
 
 
 class Selectivities:
-    """The share of events that satisfy each predicate; much of what is asked for is remembered.
+    """The share of events that satisfies each predicate, with a cache.
 
     Raises StatisticsError if the statistics contradict themselves.
     """
 
-    rules: Rules = SHARES
+    rules: EstimateRules = SHARE_RULES
 
     def __init__(self, statistics: Statistics) -> None:
         _check(statistics)
@@ -109,16 +109,16 @@ class Selectivities:
 
     @property
     def statistics(self) -> Statistics:
-        """What all is known from."""
+        """The statistics behind all shares."""
         return self._statistics
 
     def estimate(self, predicate: Leaf) -> Estimate:
-        """The share as an estimate, which is known exactly."""
+        """The share, as an estimate without uncertainty."""
         share = self.share(predicate)
         return Estimate(share, share, share)
 
     def matches(self, predicate: Leaf) -> float:
-        """How many events satisfied the predicate; of one that was not counted, an estimate."""
+        """How many events satisfied the predicate; an estimate if it was not counted."""
         known = self._look_up(predicate)
         if known.source != "counted":
             return known.share * self._statistics.events
@@ -133,7 +133,7 @@ class Selectivities:
         return self._look_up(predicate).source
 
     def knowledge(self, filters: Iterable[Filter]) -> Knowledge:
-        """How well the predicates of some filters are known."""
+        """How well the predicates of the filters are known."""
         leaves: dict[Leaf, None] = {}
         for filter in filters:
             leaves.update(dict.fromkeys(to_nnf(filter).predicates()))
@@ -149,7 +149,7 @@ class Selectivities:
         known = self._known.get(predicate)
         if known is None:
             if len(self._known) >= REMEMBERED:
-                # Whoever still asks is told again; a broker's predicates come and go.
+                # A broker's predicates come and go; those still in use are looked up again.
                 self._known.clear()
             known = self._known[predicate] = self._learn(canonical_predicate(predicate))
         return known
@@ -170,35 +170,35 @@ class Selectivities:
 
 
 class Neighbours:
-    """Counted predicates by attribute and form, to estimate others of the same form.
+    """Counted predicates by attribute and kind, to estimate others of the same kind.
 
-    A comparison lies between its two neighbours in the order of their values; numbers and
-    timestamps by their distance to either, others in the middle. Where there is no order to go
-    by, as with equality, the mean of all stands in.
+    A comparison is interpolated between its two neighbours in the order of values: by distance
+    for numbers and timestamps, in the middle for others. Without an order, as for equality, the
+    mean of all is taken.
     """
 
     def __init__(self, statistics: Statistics) -> None:
         self._families: dict[tuple[object, ...], list[tuple[bytes, float, float]]] = {}
         for leaf, share in counted_predicates(statistics):
-            key, place = _place(leaf)
-            self._families.setdefault(_family(leaf), []).append((key, place, share))
+            key, number = _position(leaf)
+            self._families.setdefault(_family(leaf), []).append((key, number, share))
         for rows in self._families.values():
             rows.sort()
 
     def share(self, predicate: Leaf) -> float | None:
-        """The estimate, or None if no predicate of the same form was counted."""
+        """The estimate, or None if no predicate of the same kind was counted."""
         rows = self._families.get(_family(predicate))
         if rows is None:
             return None
         if not isinstance(predicate, Comparison) or predicate.operator in ("=", "!="):
             return sum(row[2] for row in rows) / len(rows)
-        key, place = _place(predicate)
+        key, number = _position(predicate)
         above = bisect_left(rows, (key,))
         if above in (0, len(rows)):
             return rows[min(above, len(rows) - 1)][2]
         (_, low, low_share), (_, high, high_share) = rows[above - 1 : above + 1]
         # Halves, because the distance of two finite numbers may be infinite.
-        weight = (place / 2 - low / 2) / (high / 2 - low / 2) if low < high else 0.5
+        weight = (number / 2 - low / 2) / (high / 2 - low / 2) if low < high else 0.5
         return low_share + weight * (high_share - low_share)
 
 
@@ -217,8 +217,8 @@ def _family(predicate: Leaf) -> tuple[object, ...]:
     return (*predicate.names(), type(predicate), getattr(predicate, "operator", is_negated))
 
 
-def _place(predicate: Leaf) -> tuple[bytes, float]:
-    """Where a comparison stands among others: in their order, and as a number."""
+def _position(predicate: Leaf) -> tuple[bytes, float]:
+    """The position of a comparison among others: as a sort key, and as a number."""
     if not isinstance(predicate, Comparison):
         return b"", 0.0
     return sort_key(predicate.value), _number(predicate.value)
@@ -234,23 +234,25 @@ def _read(text: str) -> Leaf:
     try:
         leaf = parse(text, limits=_LIMITS)
     except FilterError as error:
-        raise StatisticsError(f"these are no statistics of predicates: {error}") from error
+        raise StatisticsError(
+            f"statistics of predicates hold a text that does not parse: {error}"
+        ) from error
     if not isinstance(leaf, Predicate):
-        raise StatisticsError(f"these are no statistics of predicates: {text} is none")
+        raise StatisticsError(f"statistics of predicates hold {text}, which is no predicate")
     return leaf
 
 
 def _check(statistics: Statistics) -> None:
     if not statistics.events >= 0:
-        raise StatisticsError(f"statistics are of 0 events or more, not of {statistics.events}")
+        raise StatisticsError(f"statistics cannot be of {statistics.events} events")
     for name, each in statistics.attributes.items():
         for bins in each.bins.values():
-            if any(not part.events >= 0 for part in bins) or not (
-                sum(part.events for part in bins) <= each.events
+            if any(not each_bin.events >= 0 for each_bin in bins) or not (
+                sum(each_bin.events for each_bin in bins) <= each.events
             ):
                 raise StatisticsError(
-                    f"the bins of the attribute {name} hold others than its {each.events:,} events,"
-                    " which cannot be"
+                    f"the bins of the attribute {name} cannot hold more events than the"
+                    f" {each.events:,} that have it, or fewer than none"
                 )
     counts = [
         *((f"the predicate {text}", count) for text, count in statistics.predicates.items()),
@@ -259,6 +261,6 @@ def _check(statistics: Statistics) -> None:
     for what, count in counts:
         if not 0 <= count <= statistics.events:
             raise StatisticsError(
-                f"{what} is counted for {count:,} of {statistics.events:,} events, which cannot"
-                " be: the counts are of different events"
+                f"{what} cannot be counted for {count:,} of {statistics.events:,} events: the"
+                " counts come from different events"
             )

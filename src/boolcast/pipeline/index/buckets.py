@@ -22,7 +22,7 @@ from boolcast.matching.segment.bulk_load import Loader
 from boolcast.matching.segment.deduplication import are_equal
 from boolcast.matching.segment.live_segment import LiveSegment
 from boolcast.matching.segment.subscription_rows import Rows
-from boolcast.matching.store.catalog import Part, dead_places, tombstones
+from boolcast.matching.store.catalog import IndexSegment, dead_positions, tombstones
 from boolcast.matching.store.segment_codec import from_stored, to_stored
 from boolcast.matching.store.snapshots import SegmentFiles, StoredSegment, open_segment, put_segment
 from boolcast.matching.store.store import Store
@@ -64,7 +64,7 @@ class Outcome(msgspec.Struct, frozen=True):
     """What the driver learns from a task: the bucket's new parts, or why it failed."""
 
     bucket: int
-    parts: tuple[Part, ...] = ()
+    parts: tuple[IndexSegment, ...] = ()
     rejects: SegmentFiles | None = None
     counts: Counts = Counts()
     failure: str | None = None
@@ -75,7 +75,7 @@ class Job(NamedTuple):
 
     store: Store
     number: int
-    parts: Sequence[Part]
+    parts: Sequence[IndexSegment]
     known: Mapping[str, SegmentFiles]
     limits: Limits
     selectivity: Selectivity
@@ -112,7 +112,7 @@ class _Held(NamedTuple):
     """A segment of the bucket; `part` is None until it is stored."""
 
     live: LiveSegment
-    part: Part | None
+    part: IndexSegment | None
 
 
 def _update(resolved: Resolved, bucket: int, job: Job) -> Outcome:
@@ -170,7 +170,7 @@ def _open(job: Job, bucket: int) -> list[_Held]:
         live = from_stored(open_segment(job.store, part.files), first)
         first += len(live)
         if part.tombstones is not None:
-            live = live.without(dead_places(open_segment(job.store, part.tombstones)))
+            live = live.without(dead_positions(open_segment(job.store, part.tombstones)))
         held.append(_Held(live, part))
     return held
 
@@ -222,11 +222,11 @@ def _merged(held: list[_Held], selectivity: Selectivity) -> list[_Held]:
         held = [*(each for each in held if each.live not in chosen), merged]
 
 
-def _stored(held: _Held, bucket: int, job: Job) -> Part:
+def _stored(held: _Held, bucket: int, job: Job) -> IndexSegment:
     live, part = held
     if part is None:
         files = put_segment(job.store, job.number, to_stored(live), job.known)
-        return Part(bucket, len(live), live.attributes, files)
+        return IndexSegment(bucket, len(live), live.attributes, files)
     if live.dead == part.dead:
         return part
     dead: NDArray[np.int32] = np.flatnonzero(live.dead_since == 0).astype(np.int32)

@@ -14,7 +14,7 @@ from boolcast.errors import StoreError, UsageError
 from boolcast.filters.limits import DEFAULT_LIMITS, Limits
 from boolcast.matching.store.catalog import Index, index_of
 from boolcast.matching.store.snapshots import commit, current, read_manifest, reusable
-from boolcast.matching.store.store import Place, Store
+from boolcast.matching.store.store import Location, Store
 from boolcast.matching.values.selectivity import Selectivity
 from boolcast.model.statistics import Statistics
 from boolcast.pipeline.index.buckets import (
@@ -60,7 +60,7 @@ class IndexReport(NamedTuple):
 
 def build_index(
     subscriptions: DataFrame,
-    store: Place,
+    store: Location,
     *,
     order: str | None = None,
     problem: str | None = None,
@@ -92,7 +92,7 @@ def build_index(
 
 def apply_changes(
     changes: DataFrame,
-    store: Place,
+    store: Location,
     *,
     order: str | None = None,
     problem: str | None = None,

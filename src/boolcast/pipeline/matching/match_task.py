@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boolcast.matching.segment.kernel_runner import find_matches
 from boolcast.matching.segment.live_segment import LiveSegment
-from boolcast.matching.store.catalog import Part
+from boolcast.matching.store.catalog import IndexSegment
 from boolcast.matching.store.store import Store
 from boolcast.matching.values.array_operations import count_numbers
 from boolcast.pipeline.events.decoded_batches import (
@@ -42,14 +42,14 @@ _LISTED: Final = 1 << 10
 """How many events a task takes first to make lists; then it knows how long lists are."""
 
 
-_PLACE_BITS: Final = 32
+_POSITION_BITS: Final = 32
 
 
 class MatchTask(NamedTuple):
     """What all tasks of a match share."""
 
     store: Store
-    groups: tuple[tuple[Part, ...], ...]
+    groups: tuple[tuple[IndexSegment, ...], ...]
     source: Source
     id_name: str = "id"
     with_problems: bool = False
@@ -61,13 +61,13 @@ class MatchTask(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Matches of one batch with one segment: rows of its chunk, and places."""
+    """Matches of one batch with one segment: rows of its chunk, and positions."""
 
     batch: int
     segment: int
     live: LiveSegment
     rows: NDArray[np.int64]
-    places: NDArray[np.int32]
+    positions: NDArray[np.int32]
 
 
 def match_rows(batches: Iterable[pa.RecordBatch], *, task: MatchTask) -> Iterator[pa.RecordBatch]:
@@ -93,7 +93,7 @@ def match_rows_encoded(
         for found in _find(decoded, task):
             batch = decoded[found.batch]
             rows = pa.array(batch.chunk.numbers[found.rows])
-            subscriptions = found.live.subscriptions.encoded(found.places)
+            subscriptions = found.live.subscriptions.encoded(found.positions)
             yield _batch(task, batch.ids.take(rows), "subscription", subscriptions)
         yield from _problems(decoded, task, "subscription", pa.string())
 
@@ -104,19 +104,21 @@ def match_lists(batches: Iterable[pa.RecordBatch], *, task: MatchTask) -> Iterat
     for decoded in _gathered(paced, task, paced.is_full):
         found: list[list[tuple[NDArray[np.int64], pa.Array]]] = [[] for _ in decoded]
         for each in _find(decoded, task):
-            subscriptions = each.live.subscriptions.array.take(pa.array(each.places))
+            subscriptions = each.live.subscriptions.array.take(pa.array(each.positions))
             found[each.batch].append((each.rows, subscriptions))
-            paced.matches += len(each.places)
+            paced.matches += len(each.positions)
         for batch, matches in zip(decoded, found, strict=True):
             ids = batch.ids.take(pa.array(batch.chunk.numbers))
             yield _batch(task, ids, "subscriptions", _lists(len(ids), matches))
         yield from _problems(decoded, task, "subscriptions", _LIST)
 
 
-def count_places(batches: Iterable[pa.RecordBatch], *, task: MatchTask) -> Iterator[pa.RecordBatch]:
-    """For each place that matches, how many events of the partition it accepts.
+def count_positions(
+    batches: Iterable[pa.RecordBatch], *, task: MatchTask
+) -> Iterator[pa.RecordBatch]:
+    """For each position that matches, how many events of the partition it accepts.
 
-    A place is one number with the segment's number in its upper half: Spark sums and moves
+    A position is one number with the segment's number in its upper half: Spark sums and moves
     integers much faster than ids.
     """
     counts: dict[int, NDArray[np.int64]] = {}
@@ -124,30 +126,32 @@ def count_places(batches: Iterable[pa.RecordBatch], *, task: MatchTask) -> Itera
         for found in _find(decoded, task):
             if found.segment not in counts:
                 counts[found.segment] = np.zeros(len(found.live), dtype=np.int64)
-            count_numbers(found.places, counts[found.segment])
+            count_numbers(found.positions, counts[found.segment])
     for segment, matches in counts.items():
-        places = np.flatnonzero(matches)
-        arrays = [pa.array(places | segment << _PLACE_BITS), pa.array(matches[places])]
-        yield pa.record_batch(arrays, names=["place", "matches"])
+        positions = np.flatnonzero(matches)
+        arrays = [pa.array(positions | segment << _POSITION_BITS), pa.array(matches[positions])]
+        yield pa.record_batch(arrays, names=["position", "matches"])
 
 
-def name_places(batches: Iterable[pa.RecordBatch], *, task: MatchTask) -> Iterator[pa.RecordBatch]:
-    """The subscriptions of the places of `count_places`. Holds all places of the partition."""
+def name_positions(
+    batches: Iterable[pa.RecordBatch], *, task: MatchTask
+) -> Iterator[pa.RecordBatch]:
+    """The ids for the output of `count_positions`; holds all positions of the partition."""
     present = [batch for batch in batches if batch.num_rows]
     if not present:
         return
-    counted = pa.Table.from_batches(present).sort_by("place")
-    places = counted.column("place").to_numpy()
+    counted = pa.Table.from_batches(present).sort_by("position")
+    positions = counted.column("position").to_numpy()
     first = 0
     for parts in task.groups:
-        limits = np.arange(first, first + len(parts) + 1) << _PLACE_BITS
-        ends = np.searchsorted(places, limits).tolist()
+        limits = np.arange(first, first + len(parts) + 1) << _POSITION_BITS
+        ends = np.searchsorted(positions, limits).tolist()
         first += len(parts)
         if ends[0] == ends[-1]:
             continue
         segments = open_parts(task.store, parts, task.keep)
         for live, limit, begin, end in zip(segments, limits, ends, ends[1:], strict=False):
-            names = live.subscriptions.array.take(pa.array(places[begin:end] - limit))
+            names = live.subscriptions.array.take(pa.array(positions[begin:end] - limit))
             matches = counted.column("matches").slice(begin, end - begin).combine_chunks()
             yield pa.record_batch([names, matches], names=["subscription", "matches"])
 
@@ -215,9 +219,9 @@ def _find(decoded: Sequence[DecodedBatch], task: MatchTask) -> Iterator[_Found]:
     for parts in task.groups:
         for segment, live in enumerate(open_parts(task.store, parts, task.keep), first):
             for batch, (_, chunk, *_) in enumerate(decoded):
-                for rows, places, _ in find_matches(live, chunk, 0):
-                    if len(places):
-                        yield _Found(batch, segment, live, rows, places)
+                for rows, positions, _ in find_matches(live, chunk, 0):
+                    if len(positions):
+                        yield _Found(batch, segment, live, rows, positions)
         first += len(parts)
 
 

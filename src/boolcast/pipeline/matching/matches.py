@@ -24,20 +24,20 @@ from pyspark.sql.types import (
 )
 
 from boolcast.errors import StoreError, UsageError
-from boolcast.matching.store.catalog import Index, Part, index_of
+from boolcast.matching.store.catalog import Index, IndexSegment, index_of
 from boolcast.matching.store.snapshots import current, read_manifest
-from boolcast.matching.store.store import FolderStore, Place, Store
+from boolcast.matching.store.store import FolderStore, Location, Store
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.events.column_selection import select_columns
 from boolcast.pipeline.events.parquet_reading import Events, frame_of
 from boolcast.pipeline.matching.match_task import (
     Form,
     MatchTask,
-    count_places,
+    count_positions,
     find_problems,
     match_lists,
     match_rows,
-    name_places,
+    name_positions,
 )
 from boolcast.pipeline.spark.exact_columns import type_of
 from boolcast.pipeline.spark.stores import open_store
@@ -60,7 +60,7 @@ FORMS: Final[dict[str, tuple[TaskFunction, StructField]]] = {
 
 def match(  # noqa: PLR0913 - options, all by name
     events: Events,
-    store: Place,
+    store: Location,
     *,
     event_id: str,
     version: int | None = None,
@@ -94,7 +94,7 @@ def match(  # noqa: PLR0913 - options, all by name
 
 def match_rejects(
     events: Events,
-    store: Place,
+    store: Location,
     *,
     event_id: str,
     version: int | None = None,
@@ -115,7 +115,7 @@ def match_rejects(
 
 def match_with_rejects(  # noqa: PLR0913 - as `match`
     events: Events,
-    store: Place,
+    store: Location,
     *,
     event_id: str,
     version: int | None = None,
@@ -139,7 +139,7 @@ def match_with_rejects(  # noqa: PLR0913 - as `match`
 
 def count_matches(
     events: Events,
-    store: Place,
+    store: Location,
     *,
     version: int | None = None,
     json: str | None = None,
@@ -154,9 +154,9 @@ def count_matches(
     frame, task = plan_match(
         events, store, event_id=None, version=version, json=json, schema=schema, memory=memory
     )
-    places = frame.mapInArrow(partial(count_places, task=task), "place long, matches long")
-    summed = places.groupBy("place").agg(F.sum("matches").alias("matches"))
-    return summed.mapInArrow(partial(name_places, task=task), COUNTS)
+    positions = frame.mapInArrow(partial(count_positions, task=task), "position long, matches long")
+    summed = positions.groupBy("position").agg(F.sum("matches").alias("matches"))
+    return summed.mapInArrow(partial(name_positions, task=task), COUNTS)
 
 
 _PROBLEM: Final = (StructField("event", StringType()), StructField("error", StringType()))
@@ -176,12 +176,12 @@ class PinnedIndex(NamedTuple):
     """
 
     store: Store
-    groups: tuple[tuple[Part, ...], ...]
+    groups: tuple[tuple[IndexSegment, ...], ...]
     attributes: frozenset[str]
 
 
 def pin_index(
-    location: Place, version: int | None, memory: int, *, is_verified: bool = False
+    location: Location, version: int | None, memory: int, *, is_verified: bool = False
 ) -> PinnedIndex:
     """A version of an index, the current one if None.
 
@@ -197,7 +197,7 @@ def pin_index(
 
 def plan_match(
     events: Events,
-    location: Place,
+    location: Location,
     *,
     event_id: str | None,
     version: int | None,
@@ -239,9 +239,9 @@ def _check_files(store: Store, index: Index) -> None:
                     )
 
 
-def groups_of(index: Index, memory: int) -> tuple[tuple[Part, ...], ...]:
+def groups_of(index: Index, memory: int) -> tuple[tuple[IndexSegment, ...], ...]:
     """The parts in groups of at most `memory` bytes, or of one part; at least one group."""
-    groups: list[list[Part]] = [[]]
+    groups: list[list[IndexSegment]] = [[]]
     size = 0
     for part in index.parts:
         nbytes = part.files.nbytes

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from boolcast.matching.segment.live_segment import LiveSegment
-from boolcast.matching.store.catalog import Part, dead_places
+from boolcast.matching.store.catalog import IndexSegment, dead_positions
 from boolcast.matching.store.segment_codec import from_stored
 from boolcast.matching.store.snapshots import open_segment
 from boolcast.matching.store.store import Store
@@ -21,7 +21,7 @@ _kept: OrderedDict[_Key, tuple[_Opened, tuple[LiveSegment, ...]]] = OrderedDict(
 """Groups of parts, least recently used first: their segments as stored, and without the dead."""
 
 
-def open_parts(store: Store, parts: Sequence[Part], keep: int) -> tuple[LiveSegment, ...]:
+def open_parts(store: Store, parts: Sequence[IndexSegment], keep: int) -> tuple[LiveSegment, ...]:
     """The segments of a group of parts; at most `keep` groups stay open, this one included.
 
     Every byte is verified when a part is opened. Raises StoreError if a file is missing or
@@ -44,7 +44,9 @@ def open_parts(store: Store, parts: Sequence[Part], keep: int) -> tuple[LiveSegm
     segments = tuple(
         bases[part.files.checksum]
         if part.tombstones is None
-        else bases[part.files.checksum].without(dead_places(open_segment(store, part.tombstones)))
+        else bases[part.files.checksum].without(
+            dead_positions(open_segment(store, part.tombstones))
+        )
         for part in parts
     )
     _kept[key] = bases, segments

@@ -27,7 +27,7 @@ from urllib.parse import unquote, urlsplit
 import fsspec
 
 from boolcast.errors import StoreError, UsageError
-from boolcast.matching.store.store import FolderStore, Place, Store, is_name, store_at
+from boolcast.matching.store.store import FolderStore, Location, Store, is_name, store_at
 from boolcast.pipeline.spark.local_cache import LocalCache
 
 PROTOCOLS: Final = ("s3", "s3a")
@@ -57,7 +57,7 @@ _NUMBERS: Final[dict[type[Exception], int]] = {
 _proven: Final[set["ObjectStore"]] = set()
 
 
-def open_store(location: Place) -> Store:
+def open_store(location: Location) -> Store:
     """The store at a path, a `file://` URL or the URL of an object store; a store is itself.
 
     A path becomes absolute: stores are sent to executors, whose working folder is another one.

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from boolcast.matching.segment.building import cut_shares
 from boolcast.matching.segment.live_segment import LiveSegment
-from boolcast.matching.store.catalog import Part, index_of
+from boolcast.matching.store.catalog import IndexSegment, index_of
 from boolcast.matching.store.snapshots import read_manifest
 from boolcast.matching.store.store import Store
 from boolcast.matching.values.selectivity import Selectivity
@@ -125,7 +125,7 @@ def _reach(
 ) -> Iterator[pa.RecordBatch]:
     for batch in parts:
         for encoded in batch.column(0).to_pylist():
-            part = msgspec.msgpack.decode(encoded, type=Part)
+            part = msgspec.msgpack.decode(encoded, type=IndexSegment)
             for live in open_parts(store, [part], 1):
                 slots = live.slots_of(np.arange(len(live)))
                 columns = [

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's users know
 
-from boolcast.matching.predicate_counts import Tally
+from boolcast.matching.predicate_counts import PredicateCounts
 from boolcast.matching.store.catalog import index_of
 from boolcast.matching.store.snapshots import read_manifest
 from boolcast.matching.store.store import Store
@@ -42,7 +42,7 @@ def count_predicates(
 
     def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         segments = open_parts(store, parts, 1)
-        tallies = [Tally(segment) for segment in segments]
+        tallies = [PredicateCounts(segment) for segment in segments]
         for decoded in decode_all(batches, source):
             for tally in tallies:
                 tally.add(decoded.chunk)

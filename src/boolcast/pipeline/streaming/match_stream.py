@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from boolcast.errors import BoolcastError, StreamError, UsageError
-from boolcast.matching.store.store import Place, Store
+from boolcast.matching.store.store import Location, Store
 from boolcast.model.schemas import Schema
 from boolcast.pipeline.matching.match_task import Form
 from boolcast.pipeline.matching.matches import MEMORY
@@ -49,10 +49,10 @@ _LONGEST_TRIGGER: Final = 1e9
 
 def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the user's
     events: StreamEvents,
-    store: Place,
+    store: Location,
     *,
     event_id: str,
-    output: Place,
+    output: Location,
     checkpoint: str | os.PathLike[str],
     json: str | None = None,
     trigger: float | None = 1.0,

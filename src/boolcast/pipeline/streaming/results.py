@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 from boolcast.errors import StreamError, UsageError
 from boolcast.matching.store import snapshots
-from boolcast.matching.store.store import FolderStore, Place, Store
+from boolcast.matching.store.store import FolderStore, Location, Store
 from boolcast.pipeline.spark.files import literal
 from boolcast.pipeline.spark.stores import open_store
 from boolcast.pipeline.streaming.ledger import DEAD_LETTERS, MATCHES, Batch, Ledger
@@ -20,7 +20,7 @@ from boolcast.pipeline.streaming.ledger import DEAD_LETTERS, MATCHES, Batch, Led
 _READ_AT_ONCE: Final = 65_536
 
 
-def read_matches(session: SparkSession, output: Place) -> DataFrame:
+def read_matches(session: SparkSession, output: Location) -> DataFrame:
     """The matches published so far: event id, subscription(s), version, batch.
 
     Raises StreamError if no stream has written to the output.
@@ -28,7 +28,7 @@ def read_matches(session: SparkSession, output: Place) -> DataFrame:
     return _read(session, Ledger(open_store(output)), MATCHES)
 
 
-def read_dead_letters(session: SparkSession, output: Place) -> DataFrame:
+def read_dead_letters(session: SparkSession, output: Location) -> DataFrame:
     """The events that could not be matched: event id, event (text), error, version, batch.
 
     Raises StreamError if no stream has written to the output.
@@ -36,7 +36,7 @@ def read_dead_letters(session: SparkSession, output: Place) -> DataFrame:
     return _read(session, Ledger(open_store(output)), DEAD_LETTERS)
 
 
-def read_batches(output: Place) -> Iterator[Batch]:
+def read_batches(output: Location) -> Iterator[Batch]:
     """The batches published so far, in order: versions, counts, times and warnings."""
     ledger = Ledger(open_store(output))
     for number in ledger.batches():
@@ -45,7 +45,7 @@ def read_batches(output: Place) -> Iterator[Batch]:
         yield batch
 
 
-def delete_old_versions(store: Place, keep: int, *, streams: Sequence[Place] = ()) -> None:
+def delete_old_versions(store: Location, keep: int, *, streams: Sequence[Location] = ()) -> None:
     """Delete all versions of an index except the newest `keep`, and those that `streams` need.
 
     `streams` are the outputs of the streams over this index. An unfinished batch is repeated with
@@ -59,7 +59,7 @@ def delete_old_versions(store: Place, keep: int, *, streams: Sequence[Place] = (
     # Before the streams are asked: batches that begin from now on use no older version.
     oldest = max(snapshots.versions(index), default=0)
     used = {each for output in streams for each in Ledger(open_store(output)).versions_in_use()}
-    snapshots.collect(index, keep, oldest=min({oldest, *used}))
+    snapshots.delete_old_versions(index, keep, oldest=min({oldest, *used}))
 
 
 collect = delete_old_versions

@@ -11,17 +11,18 @@ from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.model.identifiers import BrokerId
 from boolcast.model.statistics import Statistics
 from boolcast.routing.core import (
-    acknowledging,
     advertising,
-    clients,
+    forwarding,
+    outgoing,
+    persistence,
     publishing,
     reviewing,
     subscribing,
     synchronising,
     validation,
 )
-from boolcast.routing.core.state import EntryEngine, State
-from boolcast.routing.persistence import journal_reader
+from boolcast.routing.core.state import State
+from boolcast.routing.policies.registry import EntryEngine, broker_policies
 from boolcast.routing.protocol.configuration import Configuration
 from boolcast.routing.protocol.effects import Complain, Effect
 from boolcast.routing.protocol.messages import (
@@ -75,15 +76,11 @@ class Broker:
         engine: EntryEngine | None = None,
         statistics: Statistics | None = None,
     ) -> None:
-        self.state = State(
-            broker,
-            configuration,
-            neighbours,
-            epoch,
-            analyser or FilterAnalyser(),
-            engine,
-            statistics,
-        )
+        analyser = analyser or FilterAnalyser()
+        policies = broker_policies(configuration, analyser, engine, statistics)
+        self.state = State(broker, configuration, policies, neighbours, epoch, analyser)
+        if configuration.durable:
+            self.state.journal = persistence.KeptJournal(self.state)
 
     @classmethod
     def restore(  # noqa: PLR0913 - a setting each
@@ -100,7 +97,9 @@ class Broker:
     ) -> "Broker":
         """The broker that had persisted these records; its links are as they were.
 
-        Its timer is not: let it fire once.
+        Its timer is not: let it fire once. A subscription that was quenched through others may now
+        be found uncovered, where a proof had needed the one in between; it is forwarded with the
+        next effects.
         """
         restored = cls(
             broker,
@@ -111,7 +110,15 @@ class Broker:
             engine=engine,
             statistics=statistics,
         )
-        journal_reader.restore(restored.state, records)
+        state = restored.state
+        pruned = persistence.restore(state, records)
+        # Put what neighbours must know and were not told below what they were told.
+        for neighbour in state.others(None):
+            forwarding.tell_all(state, neighbour)
+        for advertisement, filter in pruned.items():
+            state.advertisement_rewriting.resume(advertisement, filter)
+            entry = state.advertisements.entries[advertisement]
+            state.propagation.hold_advertisement(entry, state.held(entry))
         return restored
 
     def handle(self, stimulus: Stimulus, *, now: float) -> list[Effect]:
@@ -150,11 +157,19 @@ def _received(state: State, stimulus: Received) -> None:
     _MESSAGES[type(stimulus.message)](state, link, stimulus.message)
 
 
+def _client_leaves(state: State, stimulus: ClientLeaves) -> None:
+    """Forget all that the client asked for, subscriptions first."""
+    for entry in state.subscriptions.of_client(stimulus.client):
+        subscribing.end_subscription(state, entry)
+    for entry in state.advertisements.of_client(stimulus.client):
+        forwarding.remove_advertisement(state, entry)
+
+
 _MESSAGES: Final[dict[type[Message], Callable[[State, BrokerId, Any], None]]] = {
     Publish: publishing.published,
     Subscribe: subscribing.subscribed,
     Unsubscribe: subscribing.unsubscribed,
-    Acknowledge: acknowledging.acknowledged,
+    Acknowledge: outgoing.acknowledged,
     Advertise: advertising.advertised,
     Unadvertise: advertising.unadvertised,
     Synchronised: synchronising.synchronised,
@@ -163,12 +178,12 @@ _MESSAGES: Final[dict[type[Message], Callable[[State, BrokerId, Any], None]]] = 
 _ACTIONS: Final[dict[type[Stimulus], Callable[[State, Any], None]]] = {
     Received: _received,
     ClientPublishes: publishing.client_publishes,
-    ClientSubscribes: clients.subscribes,
-    ClientUnsubscribes: clients.unsubscribes,
-    ClientAdvertises: clients.advertises,
-    ClientUnadvertises: clients.unadvertises,
-    ClientLeaves: clients.leaves,
+    ClientSubscribes: subscribing.client_subscribes,
+    ClientUnsubscribes: subscribing.client_unsubscribes,
+    ClientAdvertises: advertising.client_advertises,
+    ClientUnadvertises: advertising.client_unadvertises,
+    ClientLeaves: _client_leaves,
     LinkUp: synchronising.link_up,
     LinkDown: synchronising.link_down,
-    TimerFired: acknowledging.overdue,
+    TimerFired: outgoing.overdue,
 }

@@ -6,8 +6,9 @@ changes, the message that came in is the one that goes out.
 
 from boolcast.errors import UnadvertisedError, UnknownAdvertisementError
 from boolcast.model.identifiers import AdvertisementId, BrokerId, ClientId
+from boolcast.routing.core.outgoing import complain, refuse
 from boolcast.routing.core.state import State
-from boolcast.routing.protocol.effects import Deliver, Refuse, Send
+from boolcast.routing.protocol.effects import Deliver, Send
 from boolcast.routing.protocol.messages import Publish
 from boolcast.routing.protocol.stimuli import ClientPublishes
 from boolcast.routing.tables.entries import Entry
@@ -21,15 +22,15 @@ def client_publishes(state: State, stimulus: ClientPublishes) -> None:
         named = state.advertisements.named(stimulus.client, stimulus.advertisement)
         if named is None:
             error = UnknownAdvertisementError(stimulus.advertisement)
-            state.effects.append(Refuse(stimulus.client, error))
+            refuse(state, stimulus.client, error)
             return
         own = [named]
     for entry in own:
-        if entry.form.filter.accepts(stimulus.event):
+        if entry.analysed.filter.accepts(stimulus.event):
             advertisement = AdvertisementId(entry.id)
             route(state, None, Publish(stimulus.publication, advertisement, stimulus.event))
             return
-    state.effects.append(Refuse(stimulus.client, UnadvertisedError(stimulus.publication)))
+    refuse(state, stimulus.client, UnadvertisedError(stimulus.publication))
 
 
 def published(state: State, link: BrokerId, message: Publish) -> None:
@@ -41,11 +42,11 @@ def published(state: State, link: BrokerId, message: Publish) -> None:
     if known is not None and known.link == link:
         route(state, link, message)
     elif state.is_own_id(message.advertisement):
-        state.complain(link, f"the event {message.publication} has an id of this broker")
-    elif (owner := state.rival(link, message.advertisement)) is not None:
-        state.complain(link, f"the event {message.publication} has an id of {owner}")
+        complain(state, link, f"the event {message.publication} has an id of this broker")
+    elif (owner := state.foreign_owner(link, message.advertisement)) is not None:
+        complain(state, link, f"the event {message.publication} has an id of {owner}")
     elif known is not None:
-        state.complain(link, f"the advertisement {message.advertisement} came from elsewhere")
+        complain(state, link, f"the advertisement {message.advertisement} came from elsewhere")
     else:
         # One that is covered, or flooding, or gone by now: not every advertisement is known here.
         route(state, link, message)

@@ -13,11 +13,14 @@ from itertools import chain
 from boolcast.model.identifiers import AdvertisementId, BrokerId, SubscriptionId
 from boolcast.optimising.merging.mergers import Merger
 from boolcast.optimising.statistics.selectivities import Knowledge, Selectivities
-from boolcast.routing.core import acknowledging
-from boolcast.routing.core.advertising import withdraw_unneeded
+from boolcast.routing.core.forwarding import (
+    install_subscription,
+    take_apart,
+    withdraw,
+    withdraw_unneeded,
+)
+from boolcast.routing.core.outgoing import begin, new_operation
 from boolcast.routing.core.state import State
-from boolcast.routing.core.subscribing import install, take_apart, withdraw
-from boolcast.routing.persistence.journal_writer import keep_advertisement, keep_subscription
 from boolcast.routing.protocol.effects import ReviewReport
 from boolcast.routing.rewriting.merging import Situation
 from boolcast.routing.rewriting.post_pruning import Rewritten
@@ -26,7 +29,7 @@ from boolcast.routing.tables.entries import Entry
 
 def review(state: State) -> None:
     """Learn selectivities, merge, rewrite, and tell the operator what came of it."""
-    state.next_review = state.events + state.configuration.review_events
+    state.next_review = state.events + state.configuration.policies.reviews.events
     has_news = state.merging.asks_for_advertisements and _has_news(state)
     has_changed = has_news or not state.is_reviewed
     advertisements = state.advertisement_rewriting
@@ -35,8 +38,8 @@ def review(state: State) -> None:
     entries = state.subscriptions.entries
     selectivities = state.learning.learn(
         chain(
-            (entries[name].form.filter for name in state.rewriting.rewritten),
-            (entry.form.filter for entry in state.constituents),
+            (entries[name].analysed.filter for name in state.rewriting.rewritten),
+            (entry.analysed.filter for entry in state.constituents),
         )
     )
     if has_news:
@@ -90,7 +93,7 @@ def _knowledge(state: State, selectivities: Selectivities) -> Knowledge:
     known = state.rewriting_result.knowledge
     if known.predicates:
         return known
-    return selectivities.knowledge(entry.form.filter for entry in state.subscriptions)
+    return selectivities.knowledge(entry.analysed.filter for entry in state.subscriptions)
 
 
 def _prune_advertisements(state: State, selectivities: Selectivities) -> Rewritten[AdvertisementId]:
@@ -103,8 +106,8 @@ def _prune_advertisements(state: State, selectivities: Selectivities) -> Rewritt
     for name, filter in rewriting.changed.items():
         entry = state.advertisements.entries[name]
         assert entry.link is not None
-        state.propagation.hold_advertisement(entry, state.form(filter))
-        keep_advertisement(state, entry)
+        state.propagation.hold_advertisement(entry, state.analyser.analyse(filter))
+        state.journal.keep_advertisement(entry)
         links[entry.link] = None
     if rewriting.may_narrow:
         for link in links:
@@ -116,14 +119,16 @@ def _situation(state: State, link: BrokerId, selectivities: Selectivities) -> Si
     return Situation(
         link=link,
         entries={
-            SubscriptionId(entry.id): entry.form.filter
+            SubscriptionId(entry.id): entry.analysed.filter
             for entry in state.subscriptions.of_link(link)
             if entry.id not in state.mergers
         },
         mergers={each.id: each for each in state.mergers if state.link_of[each.id] == link},
         selectivities=selectivities,
         # An event that comes from there does not go back.
-        advertisements=[entry.form.filter for entry in state.advertisements if entry.link != link],
+        advertisements=[
+            entry.analysed.filter for entry in state.advertisements if entry.link != link
+        ],
         new_id=state.new_id,
     )
 
@@ -133,9 +138,9 @@ def _look_again(state: State, selectivities: Selectivities) -> None:
     for link in state.neighbours:
         situation = _situation(state, link, selectivities)
         for merger in state.merging.unfit(situation):
-            removal = acknowledging.new_operation(state)
+            removal = new_operation(state)
             take_apart(state, state.mergers.cancel(merger), None, removal)
-            acknowledging.begin(state, removal)
+            begin(state, removal)
 
 
 def _merge(state: State, selectivities: Selectivities) -> None:
@@ -148,16 +153,19 @@ def _put_in_place(state: State, link: BrokerId, merger: Merger) -> None:
     """Tell a merger, then withdraw what it stands for and set that aside (P2-B10, R2, R5)."""
     exchange = state.mergers.add(merger)
     if exchange.forward:
-        install(state, Entry(merger.id, state.form(merger.filter), state.next_order(), link=link))
+        install_subscription(
+            state,
+            Entry(merger.id, state.analyser.analyse(merger.filter), state.next_order(), link=link),
+        )
     else:
-        keep_subscription(state, state.subscriptions.entries[merger.id])
+        state.journal.keep_subscription(state.subscriptions.entries[merger.id])
     for name in exchange.withdraw:
         entry = state.subscriptions.entries[name]
         state.unindex(entry)
         if name in merger.constituents:
             entry.order = state.next_order()
             state.constituents.add(entry)
-        keep_subscription(state, entry)
+        state.journal.keep_subscription(entry)
     for neighbour in state.others(link):
         told = [name for name in exchange.withdraw if name in neighbour.subscriptions]
         withdraw(state, neighbour, told)

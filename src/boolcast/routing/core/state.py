@@ -1,73 +1,59 @@
-"""All that a broker remembers, and the effects of the step that it is in.
+"""Everything that a broker remembers, and the effects of the step it is in.
 
-The modules that act (`advertising`, `subscribing`, `acknowledging`, `publishing`,
-`synchronising`, `clients`) are functions over this; `broker` says which stimulus calls which.
+State is plain data with the bookkeeping that keeps its tables in step: it sends nothing and decides
+nothing. The other modules of `core` act on it.
 """
 
 import math
 from collections.abc import Iterable
-from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from boolcast.errors import ProtocolError
-from boolcast.filters.expressions import Filter
 from boolcast.matching.relations.analysed_filters import AnalysedFilter, FilterAnalyser
-from boolcast.model.events import Event
-from boolcast.model.identifiers import AdvertisementId, BrokerId, ClientId, SubscriptionId
-from boolcast.model.statistics import Statistics
+from boolcast.model.identifiers import AdvertisementId, BrokerId, SubscriptionId
 from boolcast.optimising.merging.mergers import Mergers
 from boolcast.optimising.statistics.selectivities import Knowledge
-from boolcast.routing.core.neighbours import Neighbour
-from boolcast.routing.persistence.journal import Journal, KeptJournal, NoJournal
-from boolcast.routing.policies.registry import (
-    ADVERTISEMENT_REWRITING,
-    COVERING,
-    COVERING_TESTS,
-    ENGINES,
-    MERGING,
-    OVERLAPS,
-    PROPAGATION,
-    REWRITING,
-    SENDING,
-    UNSUBSCRIPTION,
-)
-from boolcast.routing.protocol.configuration import Configuration
-from boolcast.routing.protocol.effects import Complain, Effect, Send
-from boolcast.routing.protocol.messages import Message
-from boolcast.routing.protocol.records import CounterRecord
 from boolcast.routing.rewriting.post_pruning import Rewritten
-from boolcast.routing.rewriting.selectivity_source import learning
 from boolcast.routing.tables.entries import Entry, Table
-from boolcast.routing.tables.overlaps import OverlapCounts
+from boolcast.routing.tables.neighbours import Neighbour
+from boolcast.routing.tables.operations import Operation
+
+if TYPE_CHECKING:
+    from boolcast.routing.policies.registry import BrokerPolicies
+    from boolcast.routing.protocol.configuration import Configuration
+    from boolcast.routing.protocol.effects import Effect
 
 
-class EntryEngine(Protocol):
-    """What a broker asks of a match engine; every `matching.inputs.protocol.Engine` will do."""
+class NoJournal:
+    """The journal of a broker without a disk: nothing is recorded.
 
-    def add(self, subscription: str, filter: Filter) -> None: ...
-
-    def remove(self, subscription: str) -> None: ...
-
-    def __len__(self) -> int: ...
-
-    def match(self, event: Event) -> list[str]: ...
-
-
-class Operation:
-    """An advertisement or a removal on its way: who has yet to acknowledge it, who waits for that.
-
-    A neighbour waits with the number that it gave, a client with the name of its subscription.
-    `advertisement` is the id of the one whose acknowledgement is awaited, if it is just that.
+    `core.persistence.KeptJournal` records. It is told of each thing that has changed, and looks up
+    in the state what to keep of it, or that it is gone.
     """
 
-    def __init__(self, key: int, deadline: float) -> None:
-        self.key = key
-        self.deadline = deadline
-        self.awaited: dict[tuple[BrokerId, int], None] = {}
-        self.waiting: list[tuple[BrokerId, int]] = []
-        self.client: ClientId | None = None
-        self.name = ""
-        self.advertisement = ""
+    def keep_counters(self) -> None:
+        """The counters have changed."""
+
+    def keep_advertisement(self, entry: Entry) -> None:
+        """An advertisement has come, changed or gone."""
+
+    def keep_subscription(self, entry: Entry) -> None:
+        """A subscription has come, changed or gone."""
+
+    def keep_forwarded_advertisement(self, neighbour: Neighbour, name: str) -> None:
+        """A neighbour has got an advertisement from us, answered it or lost it."""
+
+    def keep_forwarded_subscription(self, neighbour: Neighbour, name: str) -> None:
+        """A neighbour has got a subscription from us, or lost it."""
+
+    def keep_operation(self, operation: Operation) -> None:
+        """An operation has begun, advanced or ended."""
+
+    def keep_link(self, neighbour: Neighbour) -> None:
+        """The two sides of a link have come further."""
+
+    def take(self) -> "list[Effect]":
+        """The records of this step, each key once, in the order of first mention."""
+        return []
 
 
 class State:
@@ -76,12 +62,11 @@ class State:
     def __init__(
         self,
         broker: BrokerId,
-        configuration: Configuration,
+        configuration: "Configuration",
+        policies: "BrokerPolicies",
         neighbours: Iterable[BrokerId],
         epoch: int,
         analyser: FilterAnalyser,
-        engine: EntryEngine | None = None,
-        statistics: Statistics | None = None,
     ) -> None:
         self.broker = broker
         self.configuration = configuration
@@ -89,30 +74,24 @@ class State:
         self.analyser = analyser
         self.now = 0.0
         self.effects: list[Effect] = []
-        self.journal: Journal = KeptJournal() if configuration.durable else NoJournal()
-        self.overlap_figures = OverlapCounts()
-        self.propagation = PROPAGATION[configuration.propagation](
-            partial(OVERLAPS[configuration.overlap], analyser, self.overlap_figures)
-        )
-        coverings = partial(COVERING_TESTS[configuration.covering_by], configuration, analyser)
-        self.covering = COVERING[configuration.covering](coverings)
-        self.advertisement_covering = COVERING[configuration.advertisement_covering](coverings)
-        unsubscription = UNSUBSCRIPTION[configuration.unsubscription]
-        self.reach = unsubscription.reach(configuration)
-        self.wrapping = unsubscription.wrapping()
-        self.engine: EntryEngine = ENGINES[configuration.engine]() if engine is None else engine
-        self.learning = learning(configuration, statistics, self.engine)
-        self.rewriting = REWRITING[configuration.rewriting](configuration)
-        self.advertisement_rewriting = ADVERTISEMENT_REWRITING[
-            configuration.advertisement_rewriting
-        ](configuration)
-        self.sending = SENDING[configuration.sending](configuration)
-        self.merging = MERGING[configuration.merging](configuration)
+        self.journal = NoJournal()
+        self.overlap_figures = policies.overlap_figures
+        self.propagation = policies.propagation
+        self.covering = policies.covering
+        self.advertisement_covering = policies.advertisement_covering
+        self.reach = policies.reach
+        self.wrapping = policies.wrapping
+        self.engine = policies.engine
+        self.learning = policies.learning
+        self.rewriting = policies.rewriting
+        self.advertisement_rewriting = policies.advertisement_rewriting
+        self.sending = policies.sending
+        self.merging = policies.merging
         self.advertisements = Table()
         self.subscriptions = Table()
         self.mergers = Mergers()
         self.constituents = Table()
-        """What mergers stand for: kept and neither matched nor told (R5)."""
+        """What mergers stand for: kept, but neither matched nor told (R5)."""
         self.link_of: dict[str, BrokerId] = {}
         """The link of each subscription that came over one: what an event needs to know."""
         self.neighbours: dict[BrokerId, Neighbour] = {}
@@ -123,61 +102,59 @@ class State:
         self.number = 0
         self.order = 0
         self.matched = 0
-        """How many entries accepted the last event: for who counts costs."""
+        """How many entries accepted the last event."""
         self.events = 0
         self.is_reviewed = True
         """Whether no subscription of a neighbour has come or gone since the last review."""
         self.reviewed_advertisements: frozenset[str] = frozenset()
         """What was advertised then."""
         self.rewriting_result: Rewritten[SubscriptionId] = Rewritten({}, Knowledge())
-        """What the last review of subscriptions came to, and that of advertisements."""
+        """The result of the last review of subscriptions, and of advertisements."""
         self.advertisement_result: Rewritten[AdvertisementId] = Rewritten({}, Knowledge())
-        self.next_review = float(configuration.review_events) if configuration.reviews else math.inf
+        settings = configuration.policies
+        self.next_review = float(settings.reviews.events) if settings.reviews_entries else math.inf
         """The number of events after which entries are reviewed."""
 
     def meet(self, link: BrokerId) -> Neighbour:
         """The neighbour at the other end of a link, perhaps a new one."""
         known = self.neighbours.get(link)
         if known is None:
-            known = Neighbour(link, self.covering, self.advertisement_covering)
+            known = Neighbour(link, self.covering.told, self.advertisement_covering.told)
             self.neighbours[link] = known
         return known
 
     def others(self, link: BrokerId | None) -> list[Neighbour]:
-        """The neighbours that are told things, but for the one at that link."""
+        """The open neighbours, but for the one at that link."""
         return [each for each in self.neighbours.values() if each.is_open and each.link != link]
 
     def next_number(self) -> int:
         """A number that this broker has not used before."""
         self.number += 1
-        self._keep_counters()
+        self.journal.keep_counters()
         return self.number
 
     def next_order(self) -> int:
         """A number above that of all entries."""
         self.order += 1
-        self._keep_counters()
+        self.journal.keep_counters()
         return self.order
-
-    def _keep_counters(self) -> None:
-        self.journal.put("counter", CounterRecord(self.number, self.order))
 
     def new_id(self) -> str:
         """An id that nobody in the network has used before."""
         return f"{self.broker}:{self.epoch}:{self.next_number()}"
 
     def is_own_id(self, identifier: str) -> bool:
-        """True of the ids that this broker gives, gave or may give one day: no neighbour's to use.
+        """True of every id that this broker gives or ever gave: no neighbour may use it.
 
-        In a tree what a broker said never comes back to it.
+        In a tree, nothing that a broker said ever comes back to it.
         """
         return _maker(identifier) == self.broker
 
-    def rival(self, link: BrokerId, identifier: str) -> BrokerId | None:
-        """The neighbour that gave this id, if not the one at the link: it is not theirs to use.
+    def foreign_owner(self, link: BrokerId, identifier: str) -> BrokerId | None:
+        """The neighbour that gave this id, if it is not the one at the link, which may not use it.
 
-        An id of a broker further off is believed from wherever it comes first, because nothing
-        here tells behind which link that broker is.
+        An id of a broker further off is believed from the link over which it comes first, because
+        nothing here tells behind which link that broker is.
         """
         maker = BrokerId(_maker(identifier))
         return maker if maker != link and maker in self.neighbours else None
@@ -192,14 +169,14 @@ class State:
         self.subscriptions.add(entry)
         self.propagation.add_subscription(entry)
         self.advertisement_rewriting.note_subscriptions()
-        self.engine.add(entry.id, entry.form.filter)
-        if entry.sent is not entry.form:
-            # What it was chosen by is told with the next review.
+        self.engine.add(entry.id, entry.analysed.filter)
+        if entry.sent is not entry.analysed:
+            # The next review reports the statistics by which it was pruned.
             self.is_reviewed = False
         if entry.link is not None:
             self.is_reviewed = False
             self.link_of[entry.id] = entry.link
-            self.rewriting.add(SubscriptionId(entry.id), entry.form.filter, entry.link)
+            self.rewriting.add(SubscriptionId(entry.id), entry.analysed.filter, entry.link)
 
     def unindex(self, entry: Entry) -> None:
         """Match a subscription no longer."""
@@ -217,56 +194,44 @@ class State:
         self.advertisements.add(entry)
         self.propagation.add_advertisement(entry)
         if _may_be_pruned(entry):
-            self.advertisement_rewriting.add(AdvertisementId(entry.id), entry.form.filter)
+            self.advertisement_rewriting.add(AdvertisementId(entry.id), entry.analysed.filter)
 
     def unindex_advertisement(self, entry: Entry) -> None:
-        """Let an advertisement say nothing any longer."""
+        """Let an advertisement say so no longer."""
         self.advertisements.remove(entry)
         self.propagation.remove_advertisement(entry)
         if _may_be_pruned(entry):
             self.advertisement_rewriting.remove(AdvertisementId(entry.id))
 
-    def held_form(self, advertisement: Entry) -> AnalysedFilter:
-        """The form in which an advertisement is asked for overlaps, perhaps a pruned one (R8)."""
+    def held(self, advertisement: Entry) -> AnalysedFilter:
+        """The filter that overlaps are tested with, perhaps a pruned one (R8)."""
         rewritten = self.advertisement_rewriting.rewritten.get(AdvertisementId(advertisement.id))
-        return advertisement.form if rewritten is None else self.form(rewritten)
+        return advertisement.analysed if rewritten is None else self.analyser.analyse(rewritten)
 
     def known(self, subscription: str) -> Entry | None:
         """The subscription of that id, perhaps one that a merger stands for."""
         return self.subscriptions.get(subscription) or self.constituents.get(subscription)
 
-    def form_of(self, neighbour: Neighbour, subscription: str) -> AnalysedFilter:
-        """The form in which a neighbour must know a subscription, perhaps a ghost (R3)."""
+    def told_filter(self, neighbour: Neighbour, subscription: str) -> AnalysedFilter:
+        """The filter by which a neighbour must know a subscription, perhaps a ghost (R3)."""
         entry = self.subscriptions.get(subscription)
-        return neighbour.forwarded[subscription].form if entry is None else entry.sent
+        return neighbour.forwarded[subscription].analysed if entry is None else entry.sent
 
-    def wanted_form(self, neighbour: Neighbour, subscription: str) -> AnalysedFilter:
-        """What is wanted of a neighbour: the original where it is known (R8)."""
+    def wanted_filter(self, neighbour: Neighbour, subscription: str) -> AnalysedFilter:
+        """The original filter where it is known, and else what the neighbour was told (R8)."""
         entry = self.subscriptions.get(subscription)
-        return neighbour.forwarded[subscription].form if entry is None else entry.form
+        return neighbour.forwarded[subscription].analysed if entry is None else entry.analysed
 
     def advertisements_from(self, link: BrokerId) -> dict[str, Entry]:
         """What was advertised over a link."""
         return self.advertisements.by_link.get(link, {})
 
-    def send(self, link: BrokerId, message: Message) -> None:
-        """Send a message to a neighbour."""
-        self.effects.append(Send(link, message))
-
-    def complain(self, link: BrokerId, problem: str) -> None:
-        """Tell a neighbour that it broke the protocol."""
-        self.effects.append(Complain(link, ProtocolError(problem)))
-
-    def form(self, filter: Filter) -> AnalysedFilter:
-        """The form of a filter."""
-        return self.analyser.analyse(filter)
-
 
 def _may_be_pruned(advertisement: Entry) -> bool:
     """True of those of neighbours, unless nothing satisfies them: pruned, something might."""
-    return advertisement.link is not None and not advertisement.form.is_never
+    return advertisement.link is not None and not advertisement.analysed.is_never
 
 
 def _maker(identifier: str) -> str:
-    """The broker that gave an id; it is part of it (decision 20)."""
+    """The broker that gave an id; its name is part of the id (decision 20)."""
     return identifier.rpartition(":")[0].rpartition(":")[0]

@@ -12,16 +12,9 @@ conditions are never circular, and the leaves begin.
 """
 
 from boolcast.model.identifiers import BrokerId
-from boolcast.routing.core import acknowledging, advertising, subscribing
-from boolcast.routing.core.neighbours import Neighbour
+from boolcast.routing.core.forwarding import drop_subscription, remove_advertisement, tell_all
+from boolcast.routing.core.outgoing import begin, complain, forget_link, new_operation, send
 from boolcast.routing.core.state import State
-from boolcast.routing.persistence.journal_writer import (
-    keep_advertisement,
-    keep_forwarded_advertisement,
-    keep_forwarded_subscription,
-    keep_link,
-    keep_subscription,
-)
 from boolcast.routing.protocol.messages import Synchronised
 from boolcast.routing.protocol.stimuli import LinkDown, LinkUp
 from boolcast.routing.tables.entries import Entry
@@ -32,25 +25,25 @@ def link_up(state: State, stimulus: LinkUp) -> None:
     if not stimulus.fresh:
         known = state.neighbours.get(stimulus.link)
         if known is None or not known.is_open:
-            state.complain(stimulus.link, "a link that was never there cannot be resumed")
+            complain(state, stimulus.link, "a link that was never there cannot be resumed")
         return
     neighbour = state.meet(stimulus.link)
-    acknowledging.forget_link(state, stimulus.link)
+    forget_link(state, stimulus.link)
     held, advertised = list(neighbour.forwarded), list(neighbour.forwarded_advertisements)
     neighbour.reset()
     for name in held:
-        keep_forwarded_subscription(state, neighbour, name)
+        state.journal.keep_forwarded_subscription(neighbour, name)
     for name in advertised:
-        keep_forwarded_advertisement(state, neighbour, name)
+        state.journal.keep_forwarded_advertisement(neighbour, name)
     neighbour.is_open = True
     for entry in state.advertisements.of_link(stimulus.link):
         entry.is_stale = True
-        keep_advertisement(state, entry)
+        state.journal.keep_advertisement(entry)
     for entry in _repeatable(state, stimulus.link):
         entry.is_stale = True
-        keep_subscription(state, entry)
+        state.journal.keep_subscription(entry)
     tell_all(state, neighbour)
-    keep_link(state, neighbour)
+    state.journal.keep_link(neighbour)
     _proceed(state)
 
 
@@ -65,15 +58,15 @@ def synchronised(state: State, link: BrokerId, message: Synchronised) -> None:
         neighbour.advertisements_received = True
         for entry in state.advertisements.of_link(link):
             if entry.is_stale:
-                advertising.remove(state, entry)
+                remove_advertisement(state, entry)
     else:
         neighbour.subscriptions_received = True
         for entry in _repeatable(state, link):
             if entry.is_stale:
-                removal = acknowledging.new_operation(state)
-                subscribing.drop(state, entry, None, removal)
-                acknowledging.begin(state, removal)
-    keep_link(state, neighbour)
+                removal = new_operation(state)
+                drop_subscription(state, entry, None, removal)
+                begin(state, removal)
+    state.journal.keep_link(neighbour)
     _proceed(state)
 
 
@@ -85,39 +78,19 @@ def _repeatable(state: State, link: BrokerId) -> list[Entry]:
     )
 
 
-def tell_all(state: State, neighbour: Neighbour) -> None:
-    """Tell a neighbour what it must know and was not told, unless that is covered."""
-    if state.propagation.sends_advertisements:
-        told = neighbour.advertisements
-        changes = [
-            told.insert(entry.id, entry.form)
-            for entry in state.advertisements
-            if entry.link != neighbour.link and entry.id not in told
-        ]
-        advertising.tell(state, neighbour, subscribing.net(changes))
-    changes = [
-        neighbour.subscriptions.insert(entry.id, entry.sent)
-        for entry in state.subscriptions
-        if entry.link != neighbour.link
-        and entry.id not in neighbour.subscriptions
-        and state.propagation.is_needed(entry.form, neighbour.link)
-    ]
-    subscribing.tell(state, neighbour, subscribing.net(changes))
-
-
 def _proceed(state: State) -> None:
     """Say that all of a stage was said, to whom that is true of by now."""
     for neighbour in state.others(None):
         rest = [each for each in state.neighbours.values() if each is not neighbour]
         if not neighbour.advertisements_sent and all(each.advertisements_received for each in rest):
             neighbour.advertisements_sent = True
-            state.send(neighbour.link, Synchronised("advertisements"))
-            keep_link(state, neighbour)
+            send(state, neighbour.link, Synchronised("advertisements"))
+            state.journal.keep_link(neighbour)
         if (
             not neighbour.subscriptions_sent
             and neighbour.advertisements_received
             and all(each.subscriptions_received for each in rest)
         ):
             neighbour.subscriptions_sent = True
-            state.send(neighbour.link, Synchronised("subscriptions"))
-            keep_link(state, neighbour)
+            send(state, neighbour.link, Synchronised("subscriptions"))
+            state.journal.keep_link(neighbour)

@@ -1,10 +1,10 @@
 """Every invariant of a broker's tables, checked from scratch."""
 
-from boolcast.algebra import covers
+from boolcast.algebra.relations import covers
 from boolcast.filters.expressions import Filter
-from boolcast.routing.core.neighbours import Neighbour
 from boolcast.routing.core.state import State
 from boolcast.routing.tables.entries import Table
+from boolcast.routing.tables.neighbours import Neighbour
 
 
 def validate(state: State) -> None:
@@ -31,14 +31,14 @@ def _check_rewriting(state: State) -> None:
     """Only what came from neighbours is matched or known otherwise, and lets more pass (R1, R3)."""
     for name, rewritten in state.rewriting.rewritten.items():
         assert name in state.link_of, "what a client asked for is matched as it is"
-        _check_covers(state, rewritten, state.subscriptions.entries[name].form.filter)
+        _check_covers(state, rewritten, state.subscriptions.entries[name].analysed.filter)
     for advertisement, pruned in state.advertisement_rewriting.rewritten.items():
         entry = state.advertisements.entries[advertisement]
         assert entry.link is not None, "events are checked by what a client advertised"
-        _check_covers(state, pruned, entry.form.filter)
+        _check_covers(state, pruned, entry.analysed.filter)
     for entry in state.subscriptions:
-        assert entry.sent is entry.form or entry.client is not None, "sent on as it came"
-        _check_covers(state, entry.sent.filter, entry.form.filter)
+        assert entry.sent is entry.analysed or entry.client is not None, "sent on as it came"
+        _check_covers(state, entry.sent.filter, entry.analysed.filter)
 
 
 def _check_mergers(state: State) -> None:
@@ -52,16 +52,18 @@ def _check_mergers(state: State) -> None:
         for name, filter in merger.constituents.items():
             constituent = state.constituents.entries[name]
             assert constituent.link == entry.link
-            assert constituent.form.filter == filter
+            assert constituent.analysed.filter == filter
             assert name not in state.subscriptions
-            _check_covers(state, entry.form.filter, filter)
+            _check_covers(state, entry.analysed.filter, filter)
         found += merger.constituents
     assert sorted(found) == sorted(state.constituents.entries)
 
 
 def _check_covers(state: State, general: Filter, specific: Filter) -> None:
     """Law 4. A refuted covering has a witness; what cannot be proven in time has none."""
-    if general != specific and not state.analyser.covers(state.form(general), state.form(specific)):
+    if general != specific and not state.analyser.covers(
+        state.analyser.analyse(general), state.analyser.analyse(specific)
+    ):
         assert covers(general, specific).witness is None, f"{general} does not cover {specific}"
 
 
@@ -95,19 +97,19 @@ def _check_neighbour(state: State, neighbour: Neighbour) -> None:
         assert (neighbour.link, number) in state.awaited
     for name in ghosts:
         assert name not in state.subscriptions, "a ghost is asked for by nobody"
-        if state.configuration.collects_ghosts:
+        if state.configuration.policies.unsubscription.collects_ghosts:
             assert told.quenches(name), "a ghost that quenches nothing is let go"
     for name in told:
         above = told.above(name)
-        form = state.form_of(neighbour, name)
+        analysed = state.told_filter(neighbour, name)
         if above is not None:
-            general = state.form_of(neighbour, above)
+            general = state.told_filter(neighbour, above)
             # Exact forms are compared completely; a proof of others may have gone through one
             # that is no longer there.
-            if general.is_exact and form.is_exact:
-                assert state.analyser.covers(general, form)
+            if general.is_exact and analysed.is_exact:
+                assert state.analyser.covers(general, analysed)
         if name in neighbour.forwarded:
-            assert neighbour.forwarded[name].form is form, "what was sent is what holds"
+            assert neighbour.forwarded[name].analysed is analysed, "what was sent is what holds"
 
 
 def _check_told(state: State, neighbour: Neighbour) -> None:
@@ -120,14 +122,14 @@ def _check_told(state: State, neighbour: Neighbour) -> None:
     link = neighbour.link
     told = set(neighbour.subscriptions).difference(neighbour.ghosts())
     elsewhere = [entry for entry in state.subscriptions if entry.link != link]
-    needed = [each.id for each in elsewhere if state.propagation.is_needed(each.form, link)]
+    needed = [each.id for each in elsewhere if state.propagation.is_needed(each.analysed, link)]
     advertisements = state.advertisements.of_link(link)
-    if all(state.held_form(each) is each.form for each in advertisements):
+    if all(state.held(each) is each.analysed for each in advertisements):
         assert told == set(needed)
         return
     assert told <= set(needed)
     for entry in elsewhere:
         if entry.id not in told:
             assert not any(
-                state.analyser.overlaps(each.form, entry.form) for each in advertisements
+                state.analyser.overlaps(each.analysed, entry.analysed) for each in advertisements
             )

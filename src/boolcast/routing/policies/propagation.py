@@ -24,7 +24,7 @@ class PropagationPolicy(Protocol):
 
     def add_advertisement(self, entry: Entry) -> None: ...
 
-    def hold_advertisement(self, entry: Entry, form: AnalysedFilter) -> None:
+    def hold_advertisement(self, entry: Entry, analysed: AnalysedFilter) -> None:
         """Ask an advertisement of a neighbour in this form from now on."""
 
     def remove_advertisement(self, entry: Entry) -> None: ...
@@ -53,7 +53,7 @@ class Flooding:
     def add_advertisement(self, entry: Entry) -> None:
         pass
 
-    def hold_advertisement(self, entry: Entry, form: AnalysedFilter) -> None:
+    def hold_advertisement(self, entry: Entry, analysed: AnalysedFilter) -> None:
         pass
 
     def remove_advertisement(self, entry: Entry) -> None:
@@ -69,7 +69,9 @@ class Flooding:
         return not subscription.is_never
 
     def awakened(
-        self, advertisement: AnalysedFilter, is_waiting: Callable[[Entry], bool]
+        self,
+        advertisement: AnalysedFilter,  # noqa: ARG002 - every neighbour knows them all already
+        is_waiting: Callable[[Entry], bool],  # noqa: ARG002 - as above
     ) -> list[Entry]:
         return []
 
@@ -91,9 +93,9 @@ class TowardsAdvertisements:
                 self._advertisements[entry.link] = self._overlaps()
             self._advertisements[entry.link].add(entry)
 
-    def hold_advertisement(self, entry: Entry, form: AnalysedFilter) -> None:
+    def hold_advertisement(self, entry: Entry, analysed: AnalysedFilter) -> None:
         self.remove_advertisement(entry)
-        self.add_advertisement(Entry(entry.id, form, entry.order, link=entry.link))
+        self.add_advertisement(Entry(entry.id, analysed, entry.order, link=entry.link))
 
     def remove_advertisement(self, entry: Entry) -> None:
         if entry.link is not None:

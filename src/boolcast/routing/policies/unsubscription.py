@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from boolcast.model.identifiers import AdvertisementId
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import UnsubscriptionSettings
 from boolcast.routing.protocol.messages import (
     Message,
     PruningDistance,
@@ -75,7 +75,7 @@ class Everywhere:
 
     learns = False
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, settings: UnsubscriptionSettings) -> None:
         pass
 
     def pass_on(self, publish: Publish, wanted: int) -> Publish:  # noqa: ARG002 - no header
@@ -104,10 +104,10 @@ class UpToTheCriticalBroker:
 
     learns = True
 
-    def __init__(self, configuration: Configuration) -> None:
-        self._threshold = configuration.threshold
-        self._slack = configuration.slack
-        self._window_seconds = configuration.window_seconds
+    def __init__(self, settings: UnsubscriptionSettings) -> None:
+        self._threshold = settings.threshold
+        self._slack = settings.slack
+        self._window_seconds = settings.window_seconds
         self._rows: dict[str, deque[_Row]] = {}
 
     def pass_on(self, publish: Publish, wanted: int) -> Publish:

@@ -1,300 +1,425 @@
-"""How a broker is set up; what does not go together is refused with the rule that forbids it."""
+"""How a broker is set up.
 
+An operator sets six fields of `Configuration`: a preset and five numbers and switches. A researcher
+sets every policy one by one with `Policies`, which has one group of settings for each thing that a
+broker decides. `configure` builds a configuration from paths such as `unsubscription.threshold`.
+
+Settings that exclude each other raise ConfigurationError, which names the path of the setting and
+the rule that forbids it. A group checks its own settings, `Policies` checks across groups.
+"""
+
+from collections.abc import Mapping
 from math import inf
-from typing import Literal
+from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import asdict
 
-from boolcast.errors import ConfigurationError
+from boolcast.errors import ConfigurationError, InputError
 from boolcast.model.schemas import Schema
 from boolcast.optimising.pruning.changes import Change
 
+EngineName = Literal["access", "scan", "counting", "mbd"]
 Propagation = Literal["flood", "towards"]
+OverlapTest = Literal["exact", "index", "index-exact"]
 Covering = Literal["none", "active", "lazy"]
 CoveringTest = Literal["proofs", "diagrams"]
 Unsubscription = Literal["plain", "packing", "incremental", "incremental-packing"]
 Rewriting = Literal["none", "pruning", "replacement"]
-AdvertisementRewriting = Literal["none", "pruning"]
 Sending = Literal["whole", "pruned"]
 Merging = Literal["none", "pruning", "perfect", "imperfect"]
 MergingMoment = Literal["review", "entries", "group-size"]
-OverlapTest = Literal["exact", "index", "index-exact"]
-EngineName = Literal["access", "scan", "counting", "mbd"]
+AdvertisementRewriting = Literal["none", "pruning"]
+Preset = Literal[
+    "flood",
+    "none",
+    "active",
+    "lazy",
+    "packing",
+    "incremental",
+    "incremental-packing",
+    "pruning",
+    "replacement",
+    "pre-pruning",
+    "merging",
+    "perfect-merging",
+    "imperfect-merging",
+    "advertisement-pruning",
+]
 
 
-class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One broker's policies, by name. All brokers of a network have the same.
+def _check_share(path: str, value: float, *, rule: str) -> None:
+    if not 0.0 <= value <= 1.0:
+        raise ConfigurationError(f"{path} is a share from 0 to 1, not {value}", rule=rule)
 
-    `propagation` says where subscriptions go: to all neighbours (and advertisements stay at
-    their publisher's broker), or towards overlapping advertisements (which go everywhere). In
-    both, events follow the subscriptions back. `overlap` says how it is found out what overlaps:
-    by proving pairs, by the index of violating predicates (P3-B4), which may find too much, or by
-    both, so that the proof removes what the index found wrongly. `covering_by` says how it is
-    found out what covers, of subscriptions and of advertisements: by proving pairs, or by decision
-    diagrams (P2-B5), which order attributes as `attribute_order` says. `threshold` and `slack` are
-    P4-B5's θ and P4-E1's choice at the critical broker, `window_seconds` how long the history of
-    a subscription reaches back. `collects_ghosts` off leaves preserved subscriptions for ever, as
-    in the paper. `durable` asks for `Persist` effects.
 
-    `rewriting` says in which form entries of neighbours are matched, `sending` in which form a
-    client's subscription goes to neighbours, `merging` which entries of a neighbour become one.
-    All three choose by selectivities, which the counting engine learns if none are given; only
-    perfect merging needs none. The broker reviews its entries after every `review_events`
-    events, if any have come or gone.
-    Rewriting goes on as long as no limit says otherwise: `memory_target` is a number of
-    predicates of neighbours' entries, `false_positive_budget` an expected share of all events,
-    `stops_at_cut_off` P1-X1's. `changes` and `change_bound` are P1-B7's ways with selectivities
-    that have changed. `degradation` is how much more general a form that is sent may be
-    (P1-B6), `imperfection` P2-B11's IMT of a merger, `merger_size` how many become one at most
-    by pruning.
+def _check_count(path: str, value: object, *, least: int, rule: str) -> None:
+    # A constructor lets any value pass.
+    if not isinstance(value, int) or value < least:
+        raise ConfigurationError(
+            f"{path} is a whole number from {least} on, not {value}", rule=rule
+        )
 
-    Merging by rules, perfect or imperfect, is P2-B10's. It goes by an `attribute_order` from the
-    top to the bottom, or by one that it finds itself. A `schema` of events makes more mergers
-    perfect. `imperfection_of` says what is imperfect: what all events are expected to do
-    (definition 1), or only those that somebody has advertised (definition 2).
-    `dropped_predicates` is how many may be left out for a merger, 0 to 2. `merging_moment` says
-    when there is merging at all: with every review, or with those that find so many entries of
-    a neighbour as `merging_starts_at` says, or so many in a group on average.
 
-    `advertisement_rewriting` says in which form advertisements of neighbours are asked for
-    overlaps (P3-B5). `advertisement_memory_target` is a number of their predicates, `rank_budget`
-    the part of their overlapping rank that may be lost (P3-B6), `advertisements_stop_at_cut_off`
-    P3-X4's.
+class PropagationSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where subscriptions go.
 
-    Raises ConfigurationError.
+    `flood` sends subscriptions to all neighbours and keeps advertisements at their publisher's
+    broker. `towards` sends advertisements everywhere, and subscriptions towards the advertisements
+    they overlap with. `overlap` is the test for that: a proof for each pair, the index of
+    violating predicates (P3-B4), which may find too many, or the index and then a proof.
     """
 
-    propagation: Propagation = "towards"
-    covering: Covering = "active"
-    advertisement_covering: Covering = "none"
-    covering_by: CoveringTest = "proofs"
+    kind: Propagation = "towards"
     overlap: OverlapTest = "index-exact"
-    unsubscription: Unsubscription = "plain"
-    rewriting: Rewriting = "none"
-    advertisement_rewriting: AdvertisementRewriting = "none"
-    sending: Sending = "whole"
-    merging: Merging = "none"
-    engine: EngineName = "access"
+
+
+class CoveringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which subscriptions and advertisements a neighbour need not hear because another covers them.
+
+    `kind` is for subscriptions. `test` finds coverings by a proof for each pair or by decision
+    diagrams (P2-B5), whose variables follow `attribute_order`.
+    """
+
+    kind: Covering = "active"
+    advertisements: Covering = "none"
+    test: CoveringTest = "proofs"
+    attribute_order: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.test != "proofs" and self.kind == self.advertisements == "none":
+            raise ConfigurationError(
+                f"covering.test {self.test!r} needs something that can be covered, and"
+                " covering.kind and covering.advertisements are 'none'",
+                rule="P2-B5",
+            )
+
+
+class UnsubscriptionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far a removal travels, and how the subscriptions it uncovers travel with it.
+
+    The rest is for incremental removal: `threshold` is P4-B5's θ, `slack` P4-E1's choice at the
+    critical broker, `window_seconds` the length of a subscription's history. Without
+    `collects_ghosts`, preserved subscriptions stay for ever, as in the paper.
+    """
+
+    kind: Unsubscription = "plain"
     threshold: float = 0.9
     slack: Literal[0, 1] = 1
     window_seconds: float = 600.0
     collects_ghosts: bool = True
-    durable: bool = False
-    acknowledgement_seconds: float = 30.0
-    review_events: int = 1_000
-    memory_target: int | None = None
-    false_positive_budget: float | None = None
+
+    @property
+    def is_incremental(self) -> bool:
+        """True if a removal may end before it has reached every broker."""
+        return self.kind.startswith("incremental")
+
+    def __post_init__(self) -> None:
+        _check_share("unsubscription.threshold", self.threshold, rule="P4-B5")
+        if not self.window_seconds >= 0.0:
+            raise ConfigurationError(
+                f"unsubscription.window_seconds is 0 or more, not {self.window_seconds}",
+                rule="P4-B5",
+            )
+
+
+class RewritingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How subscriptions of neighbours are simplified for matching.
+
+    Rewriting goes on until a limit stops it: the `memory_target` or `false_positive_budget` of the
+    configuration, or P1-X1's cut-off.
+    """
+
+    kind: Rewriting = "none"
     stops_at_cut_off: bool = False
-    changes: Change = "regardless"
-    change_bound: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.stops_at_cut_off and self.kind == "none":
+            raise ConfigurationError(
+                "rewriting.stops_at_cut_off limits nothing: rewriting.kind is 'none'", rule="P1-B7"
+            )
+        if self.stops_at_cut_off and self.kind == "replacement":
+            raise ConfigurationError(
+                "rewriting.stops_at_cut_off is for pruning: with rewriting.kind 'replacement' set"
+                " memory_target or false_positive_budget",
+                rule="P1-B11",
+            )
+
+
+class SendingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What neighbours get of a client's subscription: all of it, or a pruned filter (P1-B8).
+
+    `degradation` limits how much more general the pruned filter may be (P1-B6).
+    """
+
+    kind: Sending = "whole"
     degradation: float = 0.01
+
+    def __post_init__(self) -> None:
+        _check_share("sending.degradation", self.degradation, rule="P1-B8")
+
+
+class MergingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which subscriptions of one neighbour become one.
+
+    `pruning` merges up to `size` of them (P1-B9). `perfect` and `imperfect` merge by P2-B10's
+    rules, from the top of `attribute_order` down, or of an order that merging finds itself. A
+    `schema` of events makes more mergers perfect.
+
+    `imperfection` is P2-B11's IMT: the share of events that a merger may accept for nothing, of all
+    events (definition 1) or of the advertised ones (definition 2), as `imperfection_of` says.
+    `dropped_predicates` (0 to 2) may be left out for a merger. `moment` and `starts_at` say when to
+    merge: at every review, or once a neighbour has that many entries, or that many per group.
+    """
+
+    kind: Merging = "none"
     imperfection: float = 0.01
-    merger_size: int = 8
     imperfection_of: Literal["events", "advertised"] = "events"
+    size: int = 8
     dropped_predicates: int = 0
-    merging_moment: MergingMoment = "review"
-    merging_starts_at: float = 0.0
+    moment: MergingMoment = "review"
+    starts_at: float = 0.0
     attribute_order: tuple[str, ...] = ()
     schema: Schema | None = None
-    advertisement_memory_target: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_share("merging.imperfection", self.imperfection, rule="P2-B11")
+        _check_count("merging.size", self.size, least=2, rule="P1-B9")
+        if self.imperfection_of == "advertised" and self.kind != "imperfect":
+            raise ConfigurationError(
+                "merging.imperfection_of 'advertised' needs merging.kind 'imperfect',"
+                f" not {self.kind!r}",
+                rule="P2-B11",
+            )
+        if not 0 <= self.dropped_predicates <= (2 if self.kind == "imperfect" else 0):
+            raise ConfigurationError(
+                "merging.dropped_predicates is 0 to 2 for merging.kind 'imperfect' and 0 for"
+                f" others, not {self.dropped_predicates}",
+                rule="P2-B10",
+            )
+        if self.moment != "review" and self.kind == "none":
+            raise ConfigurationError(
+                f"merging.moment {self.moment!r} starts nothing: merging.kind is 'none'",
+                rule="P2-B10",
+            )
+        if not (self.starts_at == 0.0 if self.moment == "review" else self.starts_at >= 1.0):
+            raise ConfigurationError(
+                "merging.starts_at is 0 for merging.moment 'review' and 1 or more for others,"
+                f" not {self.starts_at}",
+                rule="P2-B10",
+            )
+
+
+class AdvertisementRewritingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How advertisements of neighbours are simplified for the overlap test (P3-B5).
+
+    Pruning goes on until a limit stops it: `memory_target` predicates are left, `rank_budget` of
+    the overlapping rank is lost (P3-B6), or P3-X4's cut-off is reached.
+    """
+
+    kind: AdvertisementRewriting = "none"
+    memory_target: int | None = None
     rank_budget: float | None = None
-    advertisements_stop_at_cut_off: bool = False
+    stops_at_cut_off: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("memory_target", "rank_budget", "stops_at_cut_off"):
+            if self.kind == "none" and getattr(self, name) not in (None, False):
+                raise ConfigurationError(
+                    f"advertisement_rewriting.{name} limits nothing:"
+                    " advertisement_rewriting.kind is 'none'",
+                    rule="P3-B8",
+                )
+        _check_count(
+            "advertisement_rewriting.memory_target", self.memory_target or 0, least=0, rule="P3-B8"
+        )
+        _check_share("advertisement_rewriting.rank_budget", self.rank_budget or 0.0, rule="P3-B8")
+
+
+class ReviewSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When a broker reviews its entries, to merge and rewrite them.
+
+    It does so after every `events` events, if entries have come or gone. `changes` and
+    `change_bound` say what happens to planned prunings when selectivities change (P1-B7).
+    """
+
+    events: int = 1_000
+    changes: Change = "regardless"
+    change_bound: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_count("reviews.events", self.events, least=1, rule="P1-B7")
+        if not self.change_bound >= 0.0:
+            raise ConfigurationError(
+                f"reviews.change_bound is 0 or more, not {self.change_bound}", rule="P1-B7"
+            )
+
+
+class Policies(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Every policy of a broker, by what it decides."""
+
+    propagation: PropagationSettings = PropagationSettings()
+    covering: CoveringSettings = CoveringSettings()
+    unsubscription: UnsubscriptionSettings = UnsubscriptionSettings()
+    rewriting: RewritingSettings = RewritingSettings()
+    sending: SendingSettings = SendingSettings()
+    merging: MergingSettings = MergingSettings()
+    advertisement_rewriting: AdvertisementRewritingSettings = AdvertisementRewritingSettings()
+    reviews: ReviewSettings = ReviewSettings()
 
     @property
     def needs_selectivities(self) -> bool:
         """True if a policy chooses by them."""
-        is_merging = self.merging in ("pruning", "imperfect")
-        others = self.rewriting, self.sending, self.advertisement_rewriting
-        return is_merging or others != ("none", "whole", "none")
+        return (
+            self.rewriting.kind != "none"
+            or self.sending.kind != "whole"
+            or self.merging.kind in ("pruning", "imperfect")
+            or self.advertisement_rewriting.kind != "none"
+        )
 
     @property
-    def reviews(self) -> bool:
-        """True if entries are looked at anew from time to time."""
-        return self.needs_selectivities or self.merging != "none"
+    def reviews_entries(self) -> bool:
+        """True if a policy merges or rewrites entries from time to time."""
+        return self.needs_selectivities or self.merging.kind != "none"
 
     def __post_init__(self) -> None:
-        for is_excluded, problem, rule in (
+        removal = self.unsubscription
+        if removal.kind != "plain" and self.covering.kind == "none":
+            raise ConfigurationError(
+                f"unsubscription.kind {removal.kind!r} needs covering, and covering.kind is 'none':"
+                " no subscription waits for another one to go",
+                rule="P4-B3" if removal.kind == "packing" else "P4-B6",
+            )
+        if self.propagation.kind != "flood":
+            return
+        for is_chosen, problem, rule in (
+            (removal.is_incremental, f"unsubscription.kind {removal.kind!r}", "P4-B5"),
+            (self.covering.advertisements != "none", "covering.advertisements", "P2-B9"),
             (
-                self.unsubscription != "plain" and self.covering == "none",
-                (
-                    f"unsubscription {self.unsubscription!r} needs covering: without it no"
-                    " subscription waits for another one to go"
-                ),
-                "P4-B3" if self.unsubscription == "packing" else "P4-B6",
-            ),
-            (
-                self.unsubscription.startswith("incremental") and self.propagation == "flood",
-                (
-                    "incremental unsubscription needs advertisements everywhere: a pruning distance"
-                    " belongs to one of them, so propagation must be 'towards'"
-                ),
-                "P4-B5",
-            ),
-            (
-                self.advertisement_covering != "none" and self.propagation == "flood",
-                (
-                    "advertisement covering needs advertisements that travel, so propagation"
-                    " must be 'towards'"
-                ),
-                "P2-B9",
-            ),
-            (
-                self.covering_by != "proofs"
-                and self.covering == self.advertisement_covering == "none",
-                "covering by diagrams needs something that is covered: covering is 'none'",
-                "P2-B5",
-            ),
-            (
-                not 0.0 <= self.threshold <= 1.0,
-                f"the threshold is a share between 0 and 1, not {self.threshold}",
-                "P4-B5",
-            ),
-            (
-                not self.window_seconds >= 0.0,
-                f"a history reaches back 0 s or more, not {self.window_seconds}",
-                "P4-B5",
-            ),
-            (
-                # Late ones are looked for as often.
-                not 0.01 <= self.acknowledgement_seconds < inf,
-                (
-                    "an acknowledgement has 0.01 s or more before it is late, not"
-                    f" {self.acknowledgement_seconds}"
-                ),
-                "P2-B8",
-            ),
-            *self._excluded_rewriting(),
-            *self._excluded_merging(),
-            *self._excluded_advertisement_rewriting(),
-        ):
-            if is_excluded:
-                raise ConfigurationError(problem, rule=rule)
-
-    def _excluded_rewriting(self) -> tuple[tuple[bool, str, str], ...]:
-        is_limited = self.memory_target is not None or self.false_positive_budget is not None
-        return (
-            (
-                self.rewriting == "none" and (is_limited or self.stops_at_cut_off),
-                "a limit of rewriting needs something to limit: rewriting is 'none'",
-                "P1-B7",
-            ),
-            (
-                self.rewriting == "replacement" and self.stops_at_cut_off,
-                "the cut-off is one of prunings: for replacement take a target or a budget",
-                "P1-B11",
-            ),
-            (
-                not _is_number(self.memory_target or 0, 0),
-                f"a number of predicates starts at 0, and this is {self.memory_target}",
-                "P1-B7",
-            ),
-            (
-                not 0.0 <= (self.false_positive_budget or 0.0) <= 1.0,
-                f"a budget is a share of events from 0 to 1, not {self.false_positive_budget}",
-                "P1-B7",
-            ),
-            (
-                not self.change_bound >= 0.0,
-                f"the bound of a change is a number from 0 on, not {self.change_bound}",
-                "P1-B7",
-            ),
-            (
-                not _is_number(self.review_events, 1),
-                f"a review comes after one event at least, not after {self.review_events}",
-                "P1-B7",
-            ),
-            (
-                not 0.0 <= self.degradation <= 1.0,
-                f"a degradation lies between 0 and 1, and this is {self.degradation}",
-                "P1-B8",
-            ),
-        )
-
-    def _excluded_merging(self) -> tuple[tuple[bool, str, str], ...]:
-        return (
-            (
-                not 0.0 <= self.imperfection <= 1.0,
-                f"an imperfection lies between 0 and 1, and this is {self.imperfection}",
+                self.merging.imperfection_of == "advertised",
+                "merging.imperfection_of 'advertised'",
                 "P2-B11",
             ),
             (
-                not _is_number(self.merger_size, 2),
-                f"a merger has two constituents at least, not {self.merger_size}",
-                "P1-B9",
-            ),
-            (
-                self.imperfection_of == "advertised" and self.merging != "imperfect",
-                "only imperfect merging asks what is advertised",
-                "P2-B11",
-            ),
-            (
-                self.imperfection_of == "advertised" and self.propagation == "flood",
-                (
-                    "an imperfection of what is advertised needs advertisements that travel, so"
-                    " propagation must be 'towards'"
-                ),
-                "P2-B11",
-            ),
-            (
-                not 0 <= self.dropped_predicates <= (2 if self.merging == "imperfect" else 0),
-                (
-                    "imperfect merging may drop 0 to 2 predicates, and other merging none, not"
-                    f" {self.dropped_predicates}"
-                ),
-                "P2-B10",
-            ),
-            (
-                self.merging_moment != "review" and self.merging == "none",
-                "a moment of merging needs something to begin: merging is 'none'",
-                "P2-B10",
-            ),
-            (
-                not self.merging_starts_at >= (0.0 if self.merging_moment == "review" else 1.0)
-                or (self.merging_moment == "review" and self.merging_starts_at > 0.0),
-                (
-                    "merging starts with every review, or at a number of entries or a group size"
-                    f" from 1 on, not at {self.merging_starts_at}"
-                ),
-                "P2-B10",
-            ),
-        )
-
-    def _excluded_advertisement_rewriting(self) -> tuple[tuple[bool, str, str], ...]:
-        is_limited = (
-            self.advertisement_memory_target is not None
-            or self.rank_budget is not None
-            or self.advertisements_stop_at_cut_off
-        )
-        return (
-            (
-                self.advertisement_rewriting != "none" and self.propagation == "flood",
-                ("pruned advertisements need some that travel, so propagation must be 'towards'"),
+                self.advertisement_rewriting.kind != "none",
+                f"advertisement_rewriting.kind {self.advertisement_rewriting.kind!r}",
                 "P3-B9",
             ),
-            (
-                self.advertisement_rewriting == "none" and is_limited,
-                (
-                    "a limit of advertisement pruning needs something to limit:"
-                    " advertisement_rewriting is 'none'"
-                ),
-                "P3-B8",
-            ),
-            (
-                not _is_number(self.advertisement_memory_target or 0, 0),
-                (
-                    "a number of predicates starts at 0, and this is"
-                    f" {self.advertisement_memory_target}"
-                ),
-                "P3-B8",
-            ),
-            (
-                not 0.0 <= (self.rank_budget or 0.0) <= 1.0,
-                f"a budget is a part of the rank from 0 to 1, not {self.rank_budget}",
-                "P3-B8",
-            ),
-        )
+        ):
+            if is_chosen:
+                raise ConfigurationError(
+                    f"{problem} needs advertisements that travel: set propagation.kind 'towards',"
+                    " not 'flood'",
+                    rule=rule,
+                )
 
 
-def _is_number(value: object, least: int) -> bool:
-    """True of whole numbers from `least` on; a constructor lets pass whatever it is given."""
-    return isinstance(value, int) and value >= least
+PRESETS: Final[dict[Preset, Policies]] = {
+    "flood": Policies(propagation=PropagationSettings("flood"), covering=CoveringSettings("none")),
+    "none": Policies(covering=CoveringSettings("none")),
+    "active": Policies(),
+    "lazy": Policies(covering=CoveringSettings("lazy")),
+    "packing": Policies(unsubscription=UnsubscriptionSettings("packing")),
+    "incremental": Policies(unsubscription=UnsubscriptionSettings("incremental")),
+    "incremental-packing": Policies(unsubscription=UnsubscriptionSettings("incremental-packing")),
+    "pruning": Policies(rewriting=RewritingSettings("pruning", stops_at_cut_off=True)),
+    "replacement": Policies(rewriting=RewritingSettings("replacement")),
+    "pre-pruning": Policies(sending=SendingSettings("pruned")),
+    "merging": Policies(merging=MergingSettings("pruning")),
+    "perfect-merging": Policies(merging=MergingSettings("perfect")),
+    "imperfect-merging": Policies(merging=MergingSettings("imperfect")),
+    "advertisement-pruning": Policies(
+        advertisement_rewriting=AdvertisementRewritingSettings("pruning", stops_at_cut_off=True)
+    ),
+}
+"""The policies that have a name."""
+
+
+class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One broker's set-up. All brokers of a network have the same.
+
+    `preset` names the policies. `engine` matches events. A `durable` broker asks for its records to
+    be written to disk (`Persist` effects). A neighbour that has not acknowledged a message after
+    `acknowledgement_seconds` is suspect. Where the preset rewrites subscriptions of neighbours,
+    `memory_target` is the number of their predicates to keep, and `false_positive_budget` the
+    expected share of events that may be forwarded for nothing.
+
+    `custom` replaces the preset's policies by your own.
+
+    Raises ConfigurationError.
+    """
+
+    preset: Preset = "active"
+    engine: EngineName = "access"
+    durable: bool = False
+    acknowledgement_seconds: float = 30.0
+    memory_target: int | None = None
+    false_positive_budget: float | None = None
+    custom: Policies | None = None
+
+    @property
+    def policies(self) -> Policies:
+        """The policies in force."""
+        return PRESETS[self.preset] if self.custom is None else self.custom
+
+    def __post_init__(self) -> None:
+        if self.preset not in PRESETS:
+            raise InputError(f"there is no preset {self.preset!r}: take {', '.join(PRESETS)}")
+        # Late acknowledgements are looked for as often.
+        if not 0.01 <= self.acknowledgement_seconds < inf:
+            raise ConfigurationError(
+                f"acknowledgement_seconds is 0.01 or more, not {self.acknowledgement_seconds}",
+                rule="P2-B8",
+            )
+        for name in ("memory_target", "false_positive_budget"):
+            if getattr(self, name) is not None and self.policies.rewriting.kind == "none":
+                raise ConfigurationError(
+                    f"{name} limits nothing: rewriting.kind is 'none'", rule="P1-B7"
+                )
+        _check_count("memory_target", self.memory_target or 0, least=0, rule="P1-B7")
+        _check_share("false_positive_budget", self.false_positive_budget or 0.0, rule="P1-B7")
+
+
+def configure(settings: Mapping[str, object]) -> Configuration:
+    """The configuration with these settings, by path; the policies not named are the preset's.
+
+    A path is a field of `Configuration`, or a group of `Policies` and a field of it, such as
+    `unsubscription.threshold`. A group alone stands for its `kind`. Values may be texts, such as
+    `"0.5"` and `"true"`.
+
+    Raises ConfigurationError, and msgspec.ValidationError for an unknown path or a wrong type.
+    """
+    fields: dict[str, Any] = {}
+    chosen: dict[str, dict[str, object]] = {}
+    for path, value in settings.items():
+        group, _, field = path.partition(".")
+        if group in Policies.__struct_fields__:
+            chosen.setdefault(group, {})[field or "kind"] = value
+        else:
+            fields[path] = value
+    if chosen:
+        preset = PRESETS.get(fields.get("preset", "active"), Policies())
+        fields["custom"] = {
+            group: asdict(settings) | chosen.get(group, {})
+            for group, settings in asdict(preset).items()
+        }
+    try:
+        return msgspec.convert(fields, Configuration, strict=False)
+    except msgspec.ValidationError as error:
+        # The rule that a combination breaks is lost in the conversion otherwise.
+        if isinstance(error.__cause__, ConfigurationError):
+            raise error.__cause__ from None
+        raise
+
+
+def settings_of(configuration: Configuration) -> dict[str, Any]:
+    """Every setting by its path, as `configure` takes them; a `kind` has the name of its group.
+
+    The preset is not among them: the policies it stands for are.
+    """
+    found = asdict(configuration)
+    del found["preset"], found["custom"]
+    for group, settings in asdict(configuration.policies).items():
+        for field, value in asdict(settings).items():
+            found[group if field == "kind" else f"{group}.{field}"] = value
+    return found

@@ -4,6 +4,8 @@
 that nobody has been told what a broker with its disk would not know any more.
 """
 
+from typing import Literal
+
 import msgspec
 
 from boolcast.errors import InputError
@@ -13,7 +15,6 @@ from boolcast.optimising.pruning.stopping import MissedTarget
 from boolcast.optimising.statistics.selectivities import Knowledge
 from boolcast.routing.protocol.messages import Message
 from boolcast.routing.protocol.records import Record
-from boolcast.routing.protocol.stimuli import TimerName
 
 
 class Persist(msgspec.Struct, frozen=True):
@@ -144,7 +145,7 @@ def _missed(missed: MissedTarget | None) -> str:
 class SetTimer(msgspec.Struct, frozen=True):
     """Fire the timer at that time; an earlier setting of the same timer no longer counts."""
 
-    timer: TimerName
+    timer: Literal["acknowledgements"]
     at: float
 
 

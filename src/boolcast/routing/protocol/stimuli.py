@@ -94,15 +94,14 @@ class TimerFired(msgspec.Struct, frozen=True):
     timer: TimerName
 
 
-Stimulus = (
-    Received
-    | LinkUp
-    | LinkDown
-    | ClientAdvertises
+Request = (
+    ClientAdvertises
     | ClientUnadvertises
     | ClientSubscribes
     | ClientUnsubscribes
     | ClientPublishes
     | ClientLeaves
-    | TimerFired
 )
+"""What a client may ask its broker for."""
+
+Stimulus = Received | LinkUp | LinkDown | TimerFired | Request

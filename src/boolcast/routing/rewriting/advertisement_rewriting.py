@@ -11,16 +11,16 @@ from typing import Protocol
 from boolcast.filters.expressions import Filter
 from boolcast.matching.relations.analysed_filters import AnalysedFilter
 from boolcast.model.identifiers import AdvertisementId
-from boolcast.optimising.pruning.advertisement_queue import AdvertisementQueue
-from boolcast.optimising.pruning.overlap_ranks import Ranks, Subscriptions
+from boolcast.optimising.pruning.overlap_ranks import OverlapRanks, SubscriptionPredicates
+from boolcast.optimising.pruning.queues import AdvertisementQueue
 from boolcast.optimising.pruning.stopping import MemoryTarget, RankBudget, StoppingRule
 from boolcast.optimising.statistics.selectivities import Knowledge, Selectivities
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import AdvertisementRewritingSettings, Policies
 from boolcast.routing.rewriting.post_pruning import PostPruning, Rewritten
 from boolcast.routing.tables.entries import Entry
 
 
-class SubscriptionIndex(Subscriptions, Protocol):
+class SubscriptionIndex(SubscriptionPredicates, Protocol):
     """What `matching.relations.overlap_index.OverlapIndex` is to this."""
 
     def add(self, name: str, filter: Filter) -> None: ...
@@ -71,7 +71,7 @@ class AsAdvertised:
 
     has_news = False
 
-    def __init__(self, configuration: Configuration) -> None:  # noqa: ARG002 - nothing to set
+    def __init__(self, policies: Policies) -> None:  # noqa: ARG002 - nothing to set
         self.rewritten: dict[AdvertisementId, Filter] = {}
 
     def add(self, name: AdvertisementId, filter: Filter) -> None:
@@ -104,25 +104,23 @@ class AsAdvertised:
         return 0
 
 
-class AdvertisementPruning(PostPruning[AdvertisementId, Ranks]):
+class AdvertisementPruning(PostPruning[AdvertisementId, OverlapRanks]):
     """They are pruned after they came, where the least of the overlapping rank is lost (P3-B8).
 
     Ranks are those of the subscriptions at the time of a review. So an index of these is kept,
     which is brought up to date then, and only where it is asked for.
     """
 
-    def __init__(
-        self, configuration: Configuration, index: Callable[[], SubscriptionIndex]
-    ) -> None:
+    def __init__(self, policies: Policies, index: Callable[[], SubscriptionIndex]) -> None:
         super().__init__(
             AdvertisementQueue,
-            configuration,
-            _stopping_rules(configuration),
-            stops_at_cut_off=configuration.advertisements_stop_at_cut_off,
+            policies.reviews,
+            _stopping_rules(policies.advertisement_rewriting),
+            stops_at_cut_off=policies.advertisement_rewriting.stops_at_cut_off,
         )
         self._index = index()
         self._indexed: dict[str, AnalysedFilter] = {}
-        self._ranks: Ranks | None = None
+        self._ranks: OverlapRanks | None = None
         self._has_other_subscriptions = False
 
     def note_subscriptions(self) -> None:
@@ -151,31 +149,31 @@ class AdvertisementPruning(PostPruning[AdvertisementId, Ranks]):
             return 0.0
         return self.spent(self._latest(subscriptions, selectivities))
 
-    def _latest(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> Ranks:
+    def _latest(self, subscriptions: Iterable[Entry], selectivities: Selectivities) -> OverlapRanks:
         """The ranks of now: the same object as before if nothing has changed."""
         if self._ranks is None or self._has_other_subscriptions:
-            self._bring_up_to_date({entry.id: entry.form for entry in subscriptions})
+            self._bring_up_to_date({entry.id: entry.analysed for entry in subscriptions})
             self._has_other_subscriptions = False
             self._ranks = None
         if self._ranks is None or self._ranks.selectivities is not selectivities:
-            self._ranks = Ranks(self._index, selectivities)
+            self._ranks = OverlapRanks(self._index, selectivities)
         return self._ranks
 
     def _bring_up_to_date(self, current: dict[str, AnalysedFilter]) -> None:
-        for name, form in list(self._indexed.items()):
-            if current.get(name) is not form:
+        for name, analysed in list(self._indexed.items()):
+            if current.get(name) is not analysed:
                 self._index.remove(name)
                 del self._indexed[name]
-        for name, form in current.items():
+        for name, analysed in current.items():
             if name not in self._indexed:
-                self._index.add(name, form.filter)
-                self._indexed[name] = form
+                self._index.add(name, analysed.filter)
+                self._indexed[name] = analysed
 
 
-def _stopping_rules(configuration: Configuration) -> tuple[StoppingRule, ...]:
+def _stopping_rules(settings: AdvertisementRewritingSettings) -> tuple[StoppingRule, ...]:
     rules: list[StoppingRule] = []
-    if configuration.advertisement_memory_target is not None:
-        rules.append(MemoryTarget(configuration.advertisement_memory_target))
-    if configuration.rank_budget is not None:
-        rules.append(RankBudget(configuration.rank_budget))
+    if settings.memory_target is not None:
+        rules.append(MemoryTarget(settings.memory_target))
+    if settings.rank_budget is not None:
+        rules.append(RankBudget(settings.rank_budget))
     return tuple(rules)

@@ -10,23 +10,23 @@ are always those of one neighbour, and policies know the rules.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Final, NamedTuple, Protocol
 
-from boolcast.algebra import covers
+from boolcast.algebra.relations import covers
 from boolcast.errors import FilterLimitError
 from boolcast.filters.expressions import And, Filter, Leaf, Predicate, disjunction
 from boolcast.model.identifiers import BrokerId, SubscriptionId
-from boolcast.optimising.merging.attribute_order import AttributeOrder
 from boolcast.optimising.merging.by_rules import MergingRules, Threshold
+from boolcast.optimising.merging.groups import AttributeOrder
 from boolcast.optimising.merging.merger_imperfection import (
     Advertised,
     AllEvents,
     Audience,
-    degree_of,
+    imperfection_of,
 )
 from boolcast.optimising.merging.mergers import Merger, merged
 from boolcast.optimising.pruning.trees import prepared
 from boolcast.optimising.statistics.probabilities import Measured
 from boolcast.optimising.statistics.selectivities import Selectivities
-from boolcast.routing.protocol.configuration import Configuration, MergingMoment
+from boolcast.routing.protocol.configuration import MergingMoment, MergingSettings
 
 Entries = Mapping[SubscriptionId, Filter]
 
@@ -68,7 +68,7 @@ MOMENTS: Final[dict[MergingMoment, Callable[[int, Sequence[int]], float]]] = {
     "entries": lambda entries, sizes: float(entries),
     "group-size": lambda entries, sizes: sum(sizes) / max(len(sizes), 1),
 }
-"""What is to reach `merging_starts_at`, by the number of entries and the sizes of groups (P2-B10).
+"""What is to reach `starts_at`, by the number of entries and the sizes of groups (P2-B10).
 
 Mergers are entries too; not all entries are in a group.
 """
@@ -79,7 +79,7 @@ class NoMerging:
 
     asks_for_advertisements = False
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, settings: MergingSettings) -> None:
         pass
 
     def propose(self, situation: Situation) -> Iterator[Merger]:  # noqa: ARG002
@@ -99,10 +99,10 @@ class MergingByPruning:
 
     asks_for_advertisements = False
 
-    def __init__(self, configuration: Configuration) -> None:
-        self._is_due = _moment(configuration)
-        self._imperfection = configuration.imperfection
-        self._size = configuration.merger_size
+    def __init__(self, settings: MergingSettings) -> None:
+        self._is_due = _moment(settings)
+        self._imperfection = settings.imperfection
+        self._size = settings.size
         self._in_vain: dict[BrokerId, set[tuple[SubscriptionId, ...]]] = {}
 
     def propose(self, situation: Situation) -> Iterator[Merger]:
@@ -158,14 +158,14 @@ class MergingByRules:
     share of `imperfection` more at most, of all events or of those that are advertised.
     """
 
-    def __init__(self, configuration: Configuration) -> None:
-        self._is_due = _moment(configuration)
-        self._order = configuration.attribute_order
-        self._schema = configuration.schema
-        is_perfect = configuration.merging == "perfect"
-        self._imperfection = None if is_perfect else configuration.imperfection
-        self._drops = configuration.dropped_predicates
-        self.asks_for_advertisements = configuration.imperfection_of == "advertised"
+    def __init__(self, settings: MergingSettings) -> None:
+        self._is_due = _moment(settings)
+        self._order = settings.attribute_order
+        self._schema = settings.schema
+        is_perfect = settings.kind == "perfect"
+        self._imperfection = None if is_perfect else settings.imperfection
+        self._drops = settings.dropped_predicates
+        self.asks_for_advertisements = settings.imperfection_of == "advertised"
         self._measured: tuple[Selectivities, Measured] | None = None
 
     def propose(self, situation: Situation) -> Iterator[Merger]:
@@ -228,11 +228,11 @@ class MergingByRules:
 
 
 def _imperfection(merger: Merger, audience: Audience) -> float:
-    return degree_of(merger.filter, merger.constituents.values(), audience).imperfection
+    return imperfection_of(merger.filter, merger.constituents.values(), audience).share
 
 
-def _moment(configuration: Configuration) -> Callable[[Situation, Iterable[Sized]], bool]:
-    measure, least = MOMENTS[configuration.merging_moment], configuration.merging_starts_at
+def _moment(settings: MergingSettings) -> Callable[[Situation, Iterable[Sized]], bool]:
+    measure, least = MOMENTS[settings.moment], settings.starts_at
 
     def is_due(situation: Situation, groups: Iterable[Sized]) -> bool:
         entries = len(situation.entries) + len(situation.mergers)

@@ -1,12 +1,12 @@
 """Entries of neighbours pruned after they came, by a queue of prunings (P1-B7, P3-B8)."""
 
 from collections.abc import Callable, Mapping
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from boolcast.errors import PruningTargetError
 from boolcast.filters.expressions import Filter
 from boolcast.optimising.pruning.changes import CHANGES, ChangePolicy
-from boolcast.optimising.pruning.queue import LearntMeasure, PruningQueue
+from boolcast.optimising.pruning.queues import LearntMeasure, PruningQueue
 from boolcast.optimising.pruning.stopping import (
     FalsePositiveBudget,
     MemoryTarget,
@@ -16,7 +16,9 @@ from boolcast.optimising.pruning.stopping import (
     StoppingRule,
 )
 from boolcast.optimising.statistics.selectivities import Knowledge
-from boolcast.routing.protocol.configuration import Configuration
+
+if TYPE_CHECKING:
+    from boolcast.routing.protocol.configuration import ReviewSettings
 
 Name = TypeVar("Name", bound=str)
 M = TypeVar("M", bound=LearntMeasure)
@@ -49,7 +51,7 @@ class PostPruning(Generic[Name, M]):
     def __init__(
         self,
         queue: Callable[[M, ChangePolicy], PruningQueue[Name, M]],
-        configuration: Configuration,
+        reviews: "ReviewSettings",
         rules: tuple[StoppingRule, ...],
         *,
         stops_at_cut_off: bool,
@@ -58,7 +60,7 @@ class PostPruning(Generic[Name, M]):
         self._make_queue = queue
         self._rules = rules
         self._stops_at_cut_off = stops_at_cut_off
-        self._change = CHANGES[configuration.changes](configuration.change_bound)
+        self._change = CHANGES[reviews.changes](reviews.change_bound)
         self._originals: dict[Name, Filter] = {}
         self._ways: dict[Name, str] = {}
         self._new: dict[Name, None] = {}

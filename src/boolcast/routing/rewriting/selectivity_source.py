@@ -125,7 +125,7 @@ def learning(
     """How a broker learns. Raises ConfigurationError where it needs to and cannot."""
     if statistics is not None:
         return Given(statistics)
-    if not configuration.needs_selectivities:
+    if not configuration.policies.needs_selectivities:
         return Unneeded()
     if configuration.engine != "counting":
         raise ConfigurationError(

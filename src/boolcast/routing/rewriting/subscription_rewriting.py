@@ -15,9 +15,9 @@ from boolcast.filters.expressions import Filter
 from boolcast.filters.limits import DEFAULT_LIMITS
 from boolcast.filters.size_check import check_limits
 from boolcast.model.identifiers import SubscriptionId
+from boolcast.optimising.pruning.queues import SelectivityQueue, matching_share
 from boolcast.optimising.pruning.replacement import replace_predicates
 from boolcast.optimising.pruning.stopping import FalsePositiveBudget, MemoryTarget, StoppingRule
-from boolcast.optimising.pruning.subscription_queue import SelectivityQueue, matching_share
 from boolcast.optimising.statistics.selectivities import Knowledge, Selectivities
 from boolcast.routing.protocol.configuration import Configuration
 from boolcast.routing.rewriting.post_pruning import PostPruning, Rewritten, difference
@@ -83,9 +83,9 @@ class SubscriptionPruning(PostPruning[SubscriptionId, Selectivities]):
     def __init__(self, configuration: Configuration) -> None:
         super().__init__(
             SelectivityQueue,
-            configuration,
+            configuration.policies.reviews,
             stopping_rules(configuration),
-            stops_at_cut_off=configuration.stops_at_cut_off,
+            stops_at_cut_off=configuration.policies.rewriting.stops_at_cut_off,
         )
 
 
@@ -116,7 +116,9 @@ class PredicateReplacement:
         former = self.rewritten
         problem = missed = None
         try:
-            run = replace_predicates(self._originals, selectivities, *self._rules, ways=self._ways)
+            run = replace_predicates(
+                self._originals, selectivities, *self._rules, destinations=self._ways
+            )
             knowledge, missed = run.knowledge, run.missed
             self._removed = run.before.predicates - run.after.predicates
             self.rewritten = {name: each for name, each in run.changed.items() if _fits(each)}

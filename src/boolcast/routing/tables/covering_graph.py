@@ -10,10 +10,10 @@ very neighbour would never be sent there (Z1, trap 17).
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from boolcast.matching.relations.analysed_filters import AnalysedFilter
-from boolcast.matching.relations.coverings import Coverings
+from boolcast.matching.relations.covering_index import CoveringIndex
 
 
 class Change(NamedTuple):
@@ -23,13 +23,80 @@ class Change(NamedTuple):
     withdraw: list[str]
 
 
+class Told(Protocol):
+    """The filters that one neighbour must know, by id, and which of them it is told.
+
+    Whatever is not told is covered by something that is. Changes say what to send.
+    """
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, name: str) -> bool: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    def forwarded(self) -> list[str]:
+        """What the neighbour is told, by id."""
+
+    def quenches(self, name: str) -> bool:
+        """True if something is not told because this one is."""
+
+    def above(self, name: str) -> str | None:
+        """The one because of which this one is not told, or told only in turn."""
+
+    def insert(self, name: str, analysed: AnalysedFilter) -> Change:
+        """The neighbour must know this one from now on."""
+
+    def insert_forwarded(self, name: str, analysed: AnalysedFilter) -> None:
+        """The neighbour must know this one, and does."""
+
+    def remove(self, name: str) -> Change:
+        """The neighbour need not know this one any longer."""
+
+
+class ToldAll:
+    """No covering: the neighbour is told everything."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def forwarded(self) -> list[str]:
+        return list(self._names)
+
+    def quenches(self, name: str) -> bool:  # noqa: ARG002 - nothing ever does
+        return False
+
+    def above(self, name: str) -> str | None:  # noqa: ARG002 - nothing is quenched
+        return None
+
+    def insert(self, name: str, analysed: AnalysedFilter) -> Change:  # noqa: ARG002 - whatever it is
+        self._names[name] = None
+        return Change([name], [])
+
+    def insert_forwarded(self, name: str, analysed: AnalysedFilter) -> None:
+        self.insert(name, analysed)
+
+    def remove(self, name: str) -> Change:
+        del self._names[name]
+        return Change([], [name])
+
+
 class Node:
     """A filter, those who ask for it in the order of their coming, and what it covers."""
 
-    __slots__ = ("children", "form", "members", "order", "parent")
+    __slots__ = ("analysed", "children", "members", "order", "parent")
 
-    def __init__(self, form: AnalysedFilter, order: int) -> None:
-        self.form = form
+    def __init__(self, analysed: AnalysedFilter, order: int) -> None:
+        self.analysed = analysed
         self.order = order
         # A node that is its own parent has no place yet; None is the virtual root.
         self.parent: Node | None = self
@@ -49,11 +116,11 @@ class RelationGraph:
     otherwise they stay what they are (lazy covering, P4-A5).
     """
 
-    def __init__(self, coverings: Coverings[Node], *, adopts_roots: bool) -> None:
+    def __init__(self, coverings: CoveringIndex[Node], *, adopts_roots: bool) -> None:
         self.adopts_roots = adopts_roots
         self.roots: dict[Node, None] = {}
         self.nodes: dict[str, Node] = {}
-        self._by_form: dict[AnalysedFilter, Node] = {}
+        self._by_filter: dict[AnalysedFilter, Node] = {}
         self._coverings = coverings
         self._next = 0
 
@@ -82,21 +149,21 @@ class RelationGraph:
             return node.leader
         return None if node.parent is None else node.parent.leader
 
-    def insert(self, name: str, form: AnalysedFilter) -> Change:
+    def insert(self, name: str, analysed: AnalysedFilter) -> Change:
         """Take up a filter that is not in the graph yet."""
-        node = self._by_form.get(form)
+        node = self._by_filter.get(analysed)
         if node is not None:
             self._join(node, name)
             return Change([], [])
-        node = self._new_node(form)
+        node = self._new_node(analysed)
         self._join(node, name)
         displaced = self._place(node, None)
         return Change([name] if node.parent is None else [], [root.leader for root in displaced])
 
-    def insert_forwarded(self, name: str, form: AnalysedFilter) -> None:
+    def insert_forwarded(self, name: str, analysed: AnalysedFilter) -> None:
         """Take up a filter that the neighbour knows already, whatever may cover it."""
-        assert form not in self._by_form, "equal filters are forwarded once"
-        node = self._new_node(form)
+        assert analysed not in self._by_filter, "equal filters are forwarded once"
+        node = self._new_node(analysed)
         self._join(node, name)
         self._attach(node, None)
 
@@ -114,7 +181,9 @@ class RelationGraph:
         uncovered: list[str] = []
         for child in list(node.children):
             self._detach(child)
-            coverer = self._coverer(child, _by_parent(self._coverings.covering(child.form)), parent)
+            coverer = self._coverer(
+                child, _by_parent(self._coverings.covering(child.analysed)), parent
+            )
             if coverer is not None:
                 self._place(child, coverer)
             else:
@@ -123,9 +192,9 @@ class RelationGraph:
                     uncovered.append(child.leader)
         return Change(uncovered, withdraw)
 
-    def _new_node(self, form: AnalysedFilter) -> Node:
+    def _new_node(self, analysed: AnalysedFilter) -> Node:
         self._next += 1
-        node = self._by_form[form] = Node(form, self._next)
+        node = self._by_filter[analysed] = Node(analysed, self._next)
         self._coverings.add(node)
         return node
 
@@ -143,7 +212,7 @@ class RelationGraph:
         waiting = [(newcomer, start)]
         while waiting:
             node, parent = waiting.pop()
-            coverers = _by_parent(self._coverings.covering(node.form))
+            coverers = _by_parent(self._coverings.covering(node.analysed))
             equal: Node | None = None
             while equal is None and (below := self._coverer(node, coverers, parent)) is not None:
                 if self._coverings.covers(node, below):
@@ -178,7 +247,7 @@ class RelationGraph:
         """The children of the parent that the node covers."""
         return [
             other
-            for other in self._coverings.covered(node.form)
+            for other in self._coverings.covered(node.analysed)
             if other.parent is parent and other is not node and self._coverings.covers(node, other)
         ]
 
@@ -202,7 +271,7 @@ class RelationGraph:
 
     def _forget(self, node: Node) -> None:
         self._coverings.remove(node)
-        del self._by_form[node.form]
+        del self._by_filter[node.analysed]
 
 
 def _by_parent(nodes: list[Node]) -> dict[Node | None, list[Node]]:

@@ -18,12 +18,12 @@ class Entry:
     which may be more general than that of a client (R3).
     """
 
-    __slots__ = ("client", "form", "id", "is_stale", "link", "name", "order", "sent")
+    __slots__ = ("analysed", "client", "id", "is_stale", "link", "name", "order", "sent")
 
     def __init__(
         self,
         identifier: str,
-        form: AnalysedFilter,
+        analysed: AnalysedFilter,
         order: int,
         *,
         link: BrokerId | None = None,
@@ -32,8 +32,8 @@ class Entry:
         sent: AnalysedFilter | None = None,
     ) -> None:
         self.id = identifier
-        self.form = form
-        self.sent = sent or form
+        self.analysed = analysed
+        self.sent = sent or analysed
         self.order = order
         self.link = link
         self.client = client

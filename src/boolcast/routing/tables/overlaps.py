@@ -62,10 +62,10 @@ class Overlaps(Protocol):
 
     def remove(self, entry: Entry) -> None: ...
 
-    def has_any(self, form: AnalysedFilter) -> bool:
+    def has_any(self, analysed: AnalysedFilter) -> bool:
         """True if one of the entries overlaps with the filter: scenario First."""
 
-    def all(self, form: AnalysedFilter, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
+    def all(self, analysed: AnalysedFilter, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
         """Those of the wanted entries that overlap, in the order of their coming: All."""
 
 
@@ -102,15 +102,15 @@ class ByPairs:
     def remove(self, entry: Entry) -> None:
         del self.entries[entry.id]
 
-    def has_any(self, form: AnalysedFilter) -> bool:
+    def has_any(self, analysed: AnalysedFilter) -> bool:
         overlaps = self._analyser.overlaps
-        answer = any(overlaps(each.form, form) for each in self.entries.values())
+        answer = any(overlaps(each.analysed, analysed) for each in self.entries.values())
         return self._figures.count(answer)
 
-    def all(self, form: AnalysedFilter, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
+    def all(self, analysed: AnalysedFilter, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
         overlaps = self._analyser.overlaps
         entries = self.entries.values()
-        found = [each for each in entries if is_wanted(each) and overlaps(each.form, form)]
+        found = [each for each in entries if is_wanted(each) and overlaps(each.analysed, analysed)]
         self._figures.count(len(found))
         return found
 
@@ -125,17 +125,17 @@ class ByIndex:
 
     def add(self, entry: Entry) -> None:
         self._entries[entry.id] = entry
-        self._index.add(entry.id, entry.form.filter)
+        self._index.add(entry.id, entry.analysed.filter)
 
     def remove(self, entry: Entry) -> None:
         del self._entries[entry.id]
         self._index.remove(entry.id)
 
-    def has_any(self, form: AnalysedFilter) -> bool:
-        return self._figures.count(bool(self._index.first(form.filter).names))
+    def has_any(self, analysed: AnalysedFilter) -> bool:
+        return self._figures.count(bool(self._index.first(analysed.filter).names))
 
-    def all(self, form: AnalysedFilter, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
-        entries = [self._entries[name] for name in self._index.all(form.filter).names]
+    def all(self, analysed: AnalysedFilter, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
+        entries = [self._entries[name] for name in self._index.all(analysed.filter).names]
         found = [each for each in entries if is_wanted(each)]
         self._figures.count(len(found))
         return found
@@ -162,7 +162,7 @@ class ByIndexAndProof:
 
     def add(self, entry: Entry) -> None:
         self._pairs.add(entry)
-        self._new[entry.id] = entry.form.filter
+        self._new[entry.id] = entry.analysed.filter
 
     def remove(self, entry: Entry) -> None:
         self._pairs.remove(entry)
@@ -170,43 +170,43 @@ class ByIndexAndProof:
             assert self._index is not None
             self._index.remove(entry.id)
 
-    def has_any(self, form: AnalysedFilter) -> bool:
+    def has_any(self, analysed: AnalysedFilter) -> bool:
         index = self._worthwhile()
         if index is None:
             proofs = self._analyser.proofs
-            answer = self._pairs.has_any(form)
+            answer = self._pairs.has_any(analysed)
             self._spend(proofs)
             return answer
-        return self._figures.count(self._is_soon_found(form) or self._is_found(index, form))
+        return self._figures.count(self._is_soon_found(analysed) or self._is_found(index, analysed))
 
-    def all(self, form: AnalysedFilter, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
+    def all(self, analysed: AnalysedFilter, is_wanted: Callable[[Entry], bool]) -> list[Entry]:
         index = self._worthwhile()
         if index is None:
             proofs = self._analyser.proofs
-            answer = self._pairs.all(form, is_wanted)
+            answer = self._pairs.all(analysed, is_wanted)
             self._spend(proofs)
             return answer
-        entries = [self._entries[name] for name in index.all(form.filter).names]
-        found = [each for each in entries if is_wanted(each) and self._is_proven(each, form)]
+        entries = [self._entries[name] for name in index.all(analysed.filter).names]
+        found = [each for each in entries if is_wanted(each) and self._is_proven(each, analysed)]
         self._figures.count(len(found))
         return found
 
-    def _is_soon_found(self, form: AnalysedFilter) -> bool:
+    def _is_soon_found(self, analysed: AnalysedFilter) -> bool:
         """True if one of a handful overlaps: where most do, the index is not worth asking."""
         handful = islice(self._entries.values(), HANDFUL)
-        return any(self._analyser.overlaps(each.form, form) for each in handful)
+        return any(self._analyser.overlaps(each.analysed, analysed) for each in handful)
 
-    def _is_found(self, index: FilterIndex, form: AnalysedFilter) -> bool:
-        first = index.first(form.filter).names
-        if not first or self._is_proven(self._entries[first[0]], form):
+    def _is_found(self, index: FilterIndex, analysed: AnalysedFilter) -> bool:
+        first = index.first(analysed.filter).names
+        if not first or self._is_proven(self._entries[first[0]], analysed):
             return bool(first)
-        names = index.all(form.filter).names
+        names = index.all(analysed.filter).names
         return any(
-            self._is_proven(self._entries[name], form) for name in names if name not in first
+            self._is_proven(self._entries[name], analysed) for name in names if name not in first
         )
 
-    def _is_proven(self, entry: Entry, form: AnalysedFilter) -> bool:
-        is_overlap = self._analyser.overlaps(entry.form, form)
+    def _is_proven(self, entry: Entry, analysed: AnalysedFilter) -> bool:
+        is_overlap = self._analyser.overlaps(entry.analysed, analysed)
         self._figures.checked += 1
         self._figures.refuted += not is_overlap
         return is_overlap

@@ -13,7 +13,7 @@ overlaps that an index found it has the algebra *check* some, and *refute* what 
 
 from array import array
 from collections import Counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import numpy as np
@@ -27,7 +27,9 @@ from boolcast.routing.protocol.stimuli import ClientLeaves, ClientUnsubscribes, 
 from boolcast.routing.protocol.topology import Topology
 from boolcast.simulation.network.broker_process import Job, Step
 from boolcast.simulation.network.observation import Observer
-from boolcast.simulation.network.simulator import Direction, Simulation
+
+if TYPE_CHECKING:
+    from boolcast.simulation.network.simulator import Direction, Simulation
 
 BROKER_COLUMNS: Final = pa.schema(
     [
@@ -143,7 +145,7 @@ class Metrics(Observer):
         self._now = 0.0
         self._has_looked = False
 
-    def watch(self, simulation: Simulation, every: float, until: float) -> None:
+    def watch(self, simulation: "Simulation", every: float, until: float) -> None:
         """Look at brokers and links now and every so many seconds, up to a time."""
         simulation.timeline.repeat(every, until, lambda: self.look(simulation))
 
@@ -212,16 +214,17 @@ class Metrics(Observer):
             if each.subscription in self._triggered_ids:
                 self._triggered[receiver] += 1
 
-    def look(self, simulation: Simulation) -> None:
+    def look(self, simulation: "Simulation") -> None:
         """Take down how things are."""
         now = self._now = simulation.now
         self._pruned = self._merged = self._pruned_from_advertisements = 0
         self._overlaps.clear()
-        for name, process in simulation.processes.items():
-            state = process.stack.broker.state
-            queue, table = process.queue, len(state.subscriptions)
+        for name, jobs in simulation.queues.items():
+            broker = simulation.broker(name)
+            state = broker.state
+            queue, table = jobs.length, len(state.subscriptions)
             # The first look begins the counting: what was set up before waited in no time.
-            longest = process.restart_longest()
+            longest = jobs.restart_longest()
             if not self._has_looked:
                 longest = queue
             self._longest_queue = max(self._longest_queue, longest)
@@ -231,7 +234,7 @@ class Metrics(Observer):
             self._merged += merged
             pruned_advertisements = state.advertisement_rewriting.removed()
             self._pruned_from_advertisements += pruned_advertisements
-            overlaps = msgspec.structs.asdict(process.stack.broker.overlap_figures)
+            overlaps = msgspec.structs.asdict(broker.overlap_figures)
             self._overlaps.update(overlaps)
             forwarded = sum(len(each.forwarded) for each in state.neighbours.values())
             self._broker_rows.append(

@@ -1,7 +1,7 @@
 """What a broker's process does in one step: the broker, and the links below it.
 
-There are two stacks. `ProtocolStack` runs `protocol.links` below the broker, and so stands wires
-that lose, repeat and delay, and crashes. `DirectStack` is its twin that does nothing: messages
+There are two kinds. `ProtocolProcess` runs `protocol.links` below the broker, and so stands wires
+that lose, repeat and delay, and crashes. `DirectProcess` is its twin that does nothing: messages
 are the packets, so the wires must be perfect and no broker may crash; it costs a third.
 
 A step is all that follows from one job. Nothing of it is seen from outside until it is committed:
@@ -17,7 +17,7 @@ from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.model.identifiers import BrokerId
 from boolcast.model.statistics import Statistics
 from boolcast.routing.core.broker import Broker
-from boolcast.routing.core.state import EntryEngine
+from boolcast.routing.policies.registry import EntryEngine
 from boolcast.routing.protocol.configuration import Configuration
 from boolcast.routing.protocol.effects import Effect, Persist, Send
 from boolcast.routing.protocol.links import (
@@ -104,7 +104,7 @@ def _put(kept: dict[str, T], key: str, value: T | None) -> None:
         kept[key] = value
 
 
-class Stack(Protocol):
+class BrokerProcess(Protocol):
     """A broker with its links."""
 
     broker: Broker
@@ -116,7 +116,7 @@ class Stack(Protocol):
         """Do a job."""
 
 
-class DirectStack:
+class DirectProcess:
     """A broker on perfect wires."""
 
     def __init__(
@@ -164,7 +164,7 @@ class DirectStack:
         return step
 
 
-class ProtocolStack:
+class ProtocolProcess:
     """A broker above the link protocol. With a disk it goes on where that one ended.
 
     `epoch` numbers the memories of a broker, and so is the session of its link ends.
@@ -256,7 +256,7 @@ class ProtocolStack:
             else:
                 step.effects.append(effect)
 
-    def unreceived(self, link: BrokerId, other: "ProtocolStack") -> list[Message]:
+    def unreceived(self, link: BrokerId, other: "ProtocolProcess") -> list[Message]:
         """What the broker has sent to another one that this has not taken yet."""
         end, other_end = self.ends[link], other.ends[self.broker.state.broker]
         waiting = list(end.waiting)

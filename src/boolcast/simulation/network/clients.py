@@ -11,30 +11,13 @@ from boolcast.routing.protocol.stimuli import (
     ClientSubscribes,
     ClientUnadvertises,
     ClientUnsubscribes,
-)
-
-Request = (
-    ClientAdvertises
-    | ClientUnadvertises
-    | ClientSubscribes
-    | ClientUnsubscribes
-    | ClientPublishes
-    | ClientLeaves
-)
-
-_REQUESTS = (
-    ClientAdvertises,
-    ClientUnadvertises,
-    ClientSubscribes,
-    ClientUnsubscribes,
-    ClientPublishes,
-    ClientLeaves,
+    Request,
 )
 
 
 def is_request(job: object) -> TypeGuard[Request]:
     """True of what clients ask for."""
-    return isinstance(job, _REQUESTS)
+    return isinstance(job, Request)
 
 
 class Wishes:

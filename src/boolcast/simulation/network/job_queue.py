@@ -1,4 +1,4 @@
-"""A broker's process on a machine: it takes one job after the other, each in its time.
+"""The queue of a broker's process: one job after the other, each in its time.
 
 Jobs wait in one queue. A job is done when the process turns to it, takes the time that its costs
 say, and is seen from outside at the end of it.
@@ -10,24 +10,24 @@ from collections.abc import Callable
 from boolcast.model.identifiers import BrokerId
 from boolcast.routing.protocol.links import Arrived
 from boolcast.routing.protocol.packets import Data
-from boolcast.simulation.network.broker_process import Disk, Job, LinkJob, Stack, Step
+from boolcast.simulation.network.broker_process import BrokerProcess, Disk, Job, LinkJob, Step
 from boolcast.simulation.network.costs import Tariff
 from boolcast.simulation.network.timeline import Timeline
 
 
-class Process:
-    """A broker at work; `commit(process, job, step)` is called when a job is done."""
+class JobQueue:
+    """A broker at work; `commit(queue, job, step)` is called when a job is done."""
 
     def __init__(
         self,
         name: BrokerId,
-        stack: Stack,
+        process: BrokerProcess,
         tariff: Tariff,
         timeline: Timeline,
-        commit: Callable[["Process", Job, Step], None],
+        commit: Callable[["JobQueue", Job, Step], None],
     ) -> None:
         self.name = name
-        self.stack = stack
+        self.process = process
         self.disk = Disk()
         self.epoch = 1
         self.incarnation = 1
@@ -59,9 +59,9 @@ class Process:
         inbox = self.inbox
         while inbox and not self.is_paused:
             job = inbox.popleft()
-            table = self.stack.broker.state.subscriptions
+            table = self.process.broker.state.subscriptions
             before = len(table)
-            step = self.stack.step(job, now)
+            step = self.process.step(job, now)
             entries = len(table)
             seconds = self.tariff.seconds(step.work, step.matched, entries, before - entries)
             if seconds:
@@ -103,15 +103,15 @@ class Process:
         self.incarnation += 1
         return undone
 
-    def start(self, stack: Stack) -> None:
+    def start(self, process: BrokerProcess) -> None:
         """Begin again, after a crash or for the first time."""
-        self.stack = stack
+        self.process = process
         self.is_up = True
-        for job in stack.beginning():
+        for job in process.beginning():
             self.put(job)
 
     @property
-    def queue(self) -> int:
+    def length(self) -> int:
         """How many jobs wait or are in hand; what only concerns a link does not count."""
         return self._jobs
 

@@ -1,13 +1,15 @@
 """What a simulation tells those who watch it: what clients did and got, and what brokers sent."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boolcast.filters.expressions import Filter
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.routing.protocol.effects import Effect
-from boolcast.simulation.network.broker_process import Job, Step
+
+if TYPE_CHECKING:
+    from boolcast.simulation.network.broker_process import Job, Step
 
 
 class Observer:
@@ -70,7 +72,7 @@ class Observer:
     def rests(self, time: float) -> None:
         """Nothing at all is on its way."""
 
-    def steps(self, time: float, broker: BrokerId, job: Job, step: Step) -> None:
+    def steps(self, time: float, broker: BrokerId, job: "Job", step: "Step") -> None:
         """A broker has done a job."""
 
     def remarks(self, time: float, broker: BrokerId, effect: Effect) -> None:

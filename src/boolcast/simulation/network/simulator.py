@@ -16,7 +16,8 @@ from boolcast.errors import UsageError
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.model.identifiers import BrokerId, PublicationId
 from boolcast.model.statistics import Statistics
-from boolcast.routing.core.state import EntryEngine
+from boolcast.routing.core.broker import Broker
+from boolcast.routing.policies.registry import EntryEngine
 from boolcast.routing.protocol.configuration import Configuration
 from boolcast.routing.protocol.effects import Confirm, Deliver, Refuse, SetTimer
 from boolcast.routing.protocol.links import Arrived, ResendTimerFired
@@ -30,24 +31,25 @@ from boolcast.routing.protocol.stimuli import (
     ClientUnadvertises,
     ClientUnsubscribes,
     Received,
+    Request,
     TimerFired,
 )
 from boolcast.routing.protocol.topology import Topology
 from boolcast.simulation.chance import stream
 from boolcast.simulation.network.broker_process import (
-    DirectStack,
+    BrokerProcess,
+    DirectProcess,
     Disk,
     Job,
     LinkJob,
-    ProtocolStack,
-    Stack,
+    ProtocolProcess,
     Step,
     connected,
     disconnected,
 )
-from boolcast.simulation.network.clients import Request, Wishes, is_request
+from boolcast.simulation.network.clients import Wishes, is_request
 from boolcast.simulation.network.costs import FREE, Costs, Tariff
-from boolcast.simulation.network.job_queue import Process
+from boolcast.simulation.network.job_queue import JobQueue
 from boolcast.simulation.network.observation import Observer, hearers
 from boolcast.simulation.network.packet_sizes import Sizes
 from boolcast.simulation.network.shared_matching import SharedFilters, SharedMatcher
@@ -95,8 +97,8 @@ class Simulation:
         self._neighbours = topology.neighbours()
         self._chance = stream(seed, "simulation")
         self._tariff = tariff = Tariff(costs or Costs())
-        self.processes = {
-            name: Process(name, self._stack(name), tariff, self.timeline, self._commit)
+        self.queues = {
+            name: JobQueue(name, self._new_process(name), tariff, self.timeline, self._commit)
             for name in topology.brokers
         }
         self.wires: dict[Direction, Wire] = {
@@ -111,8 +113,8 @@ class Simulation:
             name: {other: self.wires[name, other] for other in others}
             for name, others in self._neighbours.items()
         }
-        self._cuts = dict.fromkeys(map(frozenset, topology.links), 0)
-        """How many faults keep a link from working."""
+        self._broken = dict.fromkeys(map(frozenset, topology.links), 0)
+        """How many faults break each link."""
         self._connected: set[Direction] = set()
         """Which ends of links believe, or will when they have done their jobs, to be connected."""
         self._wishes = {name: Wishes() for name in topology.brokers}
@@ -140,20 +142,24 @@ class Simulation:
 
     def _begin(self, _: object) -> None:
         self._control_in_flight += 2 * len(self.topology.links) - 1
-        for process in self.processes.values():
-            process.start(process.stack)
+        for queue in self.queues.values():
+            queue.start(queue.process)
         if not self.is_direct:
             for name, others in self._neighbours.items():
                 for other in others:
                     self._connect(name, other)
+
+    def broker(self, name: BrokerId) -> Broker:
+        """The broker of that name, as it is now: after a crash it is another object."""
+        return self.queues[name].process.broker
 
     @property
     def now(self) -> float:
         """The virtual time in seconds."""
         return self.timeline.now
 
-    def _stack(self, name: BrokerId) -> DirectStack | ProtocolStack:
-        kind = DirectStack if self.is_direct else ProtocolStack
+    def _new_process(self, name: BrokerId) -> DirectProcess | ProtocolProcess:
+        kind = DirectProcess if self.is_direct else ProtocolProcess
         return kind(
             name,
             self.configuration,
@@ -167,16 +173,16 @@ class Simulation:
         return None if self._shared is None else SharedMatcher(self._shared)
 
     def _arrive_at(self, sender: BrokerId, receiver: BrokerId) -> Action:
-        process = self.processes[receiver]
+        queue = self.queues[receiver]
         if self.is_direct:
 
             def arrive_directly(message: Message) -> None:
-                process.put(Received(sender, message))
+                queue.put(Received(sender, message))
 
             return arrive_directly
 
         def arrive(packet: Packet) -> None:
-            process.put(LinkJob(sender, Arrived(packet)))
+            queue.put(LinkJob(sender, Arrived(packet)))
 
         return arrive
 
@@ -190,9 +196,9 @@ class Simulation:
             self._events_in_flight += 1
         else:
             self._control_in_flight += 1
-        process = self.processes[broker]
-        if process.is_up:
-            process.put(request)
+        queue = self.queues[broker]
+        if queue.is_up:
+            queue.put(request)
         else:
             self._wishes[broker].waiting.append(request)
 
@@ -208,8 +214,8 @@ class Simulation:
         For what is there when the clock starts. Without `spacing`, in seconds, all are made in
         the same moment, and a broker hears those from near before those from afar.
         """
-        for process in self.processes.values():
-            process.tariff = Tariff(FREE)
+        for queue in self.queues.values():
+            queue.tariff = Tariff(FREE)
         self.timeline.run(self.now)
         for broker, request in requests:
             self.request(broker, request)
@@ -218,8 +224,8 @@ class Simulation:
         is_at_rest = self.settle(limit)
         if self._shared is not None:
             self._shared.merge()
-        for process in self.processes.values():
-            process.tariff = self._tariff
+        for queue in self.queues.values():
+            queue.tariff = self._tariff
         return is_at_rest
 
     def _tell_of(self, broker: BrokerId, request: Request) -> None:
@@ -248,13 +254,13 @@ class Simulation:
 
     # What brokers do
 
-    def _commit(self, process: Process, job: Job, step: Step) -> None:
+    def _commit(self, queue: JobQueue, job: Job, step: Step) -> None:
         """Let a step be seen: disk first, then everything else in order."""
-        name, now = process.name, self.timeline.now
+        name, now = queue.name, self.timeline.now
         for hear in self._on_steps:
             hear(now, name, job, step)
         if step.kept:
-            process.disk.write(step.kept)
+            queue.disk.write(step.kept)
         self.messages += len(step.sent)
         wires, size_of = self._wires_from[name], self._sizes.of
         if self.is_direct:
@@ -266,28 +272,28 @@ class Simulation:
             for link, packet in step.packets:
                 wires[link].put(packet, size_of(packet))
             for link, at in step.timers:
-                self._set_timer(process, link, at)
+                self._set_timer(queue, link, at)
         if step.effects or type(job) is ClientPublishes:
-            self._carry_out(process, job, step)
+            self._carry_out(queue, job, step)
 
-    def _carry_out(self, process: Process, job: Job, step: Step) -> None:
+    def _carry_out(self, queue: JobQueue, job: Job, step: Step) -> None:
         now = self.timeline.now
         if type(job) is ClientPublishes:
             is_refused = any(type(effect) is Refuse for effect in step.effects)
             for hear in self._on_refuses if is_refused else self._on_accepts:
-                hear(now, process.name, job.publication)
+                hear(now, queue.name, job.publication)
         for effect in step.effects:
             match effect:
                 case Deliver():
-                    self._deliver(process.name, effect)
+                    self._deliver(queue.name, effect)
                 case Confirm(client, name):
                     for hear in self._on_confirms:
-                        hear(now, process.name, client, name)
+                        hear(now, queue.name, client, name)
                 case SetTimer(_, at):
-                    self._set_timer(process, None, at)
+                    self._set_timer(queue, None, at)
                 case _:
                     for hear in self._on_remarks:
-                        hear(now, process.name, effect)
+                        hear(now, queue.name, effect)
 
     def _deliver(self, broker: BrokerId, effect: Deliver) -> None:
         for hear in self._on_delivers:
@@ -300,26 +306,26 @@ class Simulation:
                 effect.subscriptions,
             )
 
-    def _set_timer(self, process: Process, link: BrokerId | None, at: float) -> None:
+    def _set_timer(self, queue: JobQueue, link: BrokerId | None, at: float) -> None:
         """Set a broker's timer, or that of a link; an earlier setting no longer counts."""
-        self._timers[process.name, link] = at
-        self.timeline.at(max(at, self.now), self._fire, (process, process.incarnation, link, at))
+        self._timers[queue.name, link] = at
+        self.timeline.at(max(at, self.now), self._fire, (queue, queue.incarnation, link, at))
 
-    def _fire(self, timer: tuple[Process, int, BrokerId | None, float]) -> None:
-        process, incarnation, link, at = timer
-        if process.incarnation == incarnation and self._timers[process.name, link] == at:
+    def _fire(self, timer: tuple[JobQueue, int, BrokerId | None, float]) -> None:
+        queue, incarnation, link, at = timer
+        if queue.incarnation == incarnation and self._timers[queue.name, link] == at:
             if link is None:
-                process.put(TimerFired("acknowledgements"))
+                queue.put(TimerFired("acknowledgements"))
             else:
-                process.put(LinkJob(link, ResendTimerFired()))
+                queue.put(LinkJob(link, ResendTimerFired()))
 
     # Faults
 
-    def cut(self, left: BrokerId, right: BrokerId) -> None:
+    def break_link(self, left: BrokerId, right: BrokerId) -> None:
         """Break a link. What is in the wires may still come out, late."""
         link = frozenset((left, right))
-        self._cuts[link] += 1
-        if self._cuts[link] > 1:
+        self._broken[link] += 1
+        if self._broken[link] > 1:
             return
         if self.is_direct:
             self.wires[left, right].clog()
@@ -328,16 +334,16 @@ class Simulation:
             self._disconnect(left, right)
             self._disconnect(right, left)
 
-    def heal(self, left: BrokerId, right: BrokerId) -> None:
+    def mend_link(self, left: BrokerId, right: BrokerId) -> None:
         """Mend a link, unless another fault keeps it from working."""
         link = frozenset((left, right))
-        self._cuts[link] -= 1
-        if self._cuts[link]:
+        self._broken[link] -= 1
+        if self._broken[link]:
             return
         if self.is_direct:
             self.wires[left, right].unclog()
             self.wires[right, left].unclog()
-        elif self.processes[left].is_up and self.processes[right].is_up:
+        elif self.queues[left].is_up and self.queues[right].is_up:
             self._connect(left, right)
             self._connect(right, left)
 
@@ -348,23 +354,23 @@ class Simulation:
         the client gets that twice.
         """
         assert not self.is_direct, "without the link protocol no broker can crash"
-        process = self.processes[broker]
-        assert process.is_up
-        stack = process.stack
-        assert isinstance(stack, ProtocolStack)
+        queue = self.queues[broker]
+        assert queue.is_up
+        process = queue.process
+        assert isinstance(process, ProtocolProcess)
         wishes = self._wishes[broker]
-        if with_disk and process.current is not None and self._chance.random() < 0.5:
-            for effect in process.current[1].effects:
+        if with_disk and queue.current is not None and self._chance.random() < 0.5:
+            for effect in queue.current[1].effects:
                 if isinstance(effect, Deliver):
                     self._deliver(broker, effect)
         lost: list[PublicationId] = []
-        undone = process.stop()
+        undone = queue.stop()
         if with_disk:
             wishes.waiting = [job for job in undone if is_request(job)]
         else:
-            lost = [each.publication for each in stack.inside()]
-            process.disk = Disk()
-            process.epoch += 1
+            lost = [each.publication for each in process.inside()]
+            queue.disk = Disk()
+            queue.epoch += 1
             wishes.waiting = []
         wishes.are_forgotten = wishes.are_forgotten or not with_disk
         for hear in self._on_crashes:
@@ -376,40 +382,40 @@ class Simulation:
 
     def restart(self, broker: BrokerId) -> None:
         """Start a process that has crashed."""
-        process = self.processes[broker]
+        queue = self.queues[broker]
         wishes = self._wishes[broker]
-        process.start(
-            ProtocolStack(
+        queue.start(
+            ProtocolProcess(
                 broker,
                 self.configuration,
                 self._neighbours[broker],
                 self.analyser,
                 self._engine(),
                 self.statistics,
-                epoch=process.epoch,
-                disk=None if wishes.are_forgotten else process.disk,
+                epoch=queue.epoch,
+                disk=None if wishes.are_forgotten else queue.disk,
             )
         )
         for other in self._neighbours[broker]:
-            if self.processes[other].is_up and not self._cuts[frozenset((broker, other))]:
+            if self.queues[other].is_up and not self._broken[frozenset((broker, other))]:
                 self._connect(broker, other)
                 if (other, broker) not in self._connected:
                     self._connect(other, broker)
         for wish in wishes.anew():
             self._tell_of(broker, wish)
-            process.put(wish)
+            queue.put(wish)
         waiting, wishes.waiting = wishes.waiting, []
         for request in waiting:
-            process.put(request)
+            queue.put(request)
 
     def _connect(self, here: BrokerId, there: BrokerId) -> None:
         self._connected.add((here, there))
-        self.processes[here].put(connected(there))
+        self.queues[here].put(connected(there))
 
     def _disconnect(self, here: BrokerId, there: BrokerId) -> None:
         if (here, there) in self._connected:
             self._connected.discard((here, there))
-            self.processes[here].put(disconnected(there))
+            self.queues[here].put(disconnected(there))
 
     # Rest
 
@@ -431,34 +437,34 @@ class Simulation:
         if self.is_direct:
             return self._control_in_flight, self._events_in_flight
         control = events = 0
-        for name, process in self.processes.items():
-            requests = [*process.inbox, *self._wishes[name].waiting]
+        for name, queue in self.queues.items():
+            requests = [*queue.inbox, *self._wishes[name].waiting]
             published = sum(type(job) is ClientPublishes for job in requests)
             events += published
             control += sum(map(is_request, requests)) - published
-            if not process.is_up:
+            if not queue.is_up:
                 control += 1
                 continue
-            if process.current is not None:
-                control += process.current[1].is_control
+            if queue.current is not None:
+                control += queue.current[1].is_control
                 events += 1
-            for neighbour in process.stack.broker.state.neighbours.values():
+            for neighbour in queue.process.broker.state.neighbours.values():
                 control += not neighbour.subscriptions_received
                 control += not neighbour.advertisements_received
-            more_control, more_events = self._unreceived(name, process.stack)
+            more_control, more_events = self._unreceived(name, queue.process)
             control += more_control
             events += more_events
         return control, events
 
-    def _unreceived(self, name: BrokerId, stack: Stack) -> tuple[int, int]:
-        assert isinstance(stack, ProtocolStack)
+    def _unreceived(self, name: BrokerId, process: BrokerProcess) -> tuple[int, int]:
+        assert isinstance(process, ProtocolProcess)
         control = events = 0
         for other in self._neighbours[name]:
-            if not stack.ends[other].waiting:
+            if not process.ends[other].waiting:
                 continue
-            receiver = self.processes[other].stack
-            assert isinstance(receiver, ProtocolStack)
-            unreceived = stack.unreceived(other, receiver)
+            receiver = self.queues[other].process
+            assert isinstance(receiver, ProtocolProcess)
+            unreceived = process.unreceived(other, receiver)
             of_events = sum(type(message) is Publish for message in unreceived)
             events += of_events
             control += len(unreceived) - of_events

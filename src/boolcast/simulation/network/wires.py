@@ -6,10 +6,12 @@ delays out of turn.
 
 from collections import deque
 from random import Random
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from boolcast.simulation.network.timeline import Action, Timeline
+if TYPE_CHECKING:
+    from boolcast.simulation.network.timeline import Action, Timeline
 
 
 class WireSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,7 +38,7 @@ class Wire:
     """One direction of a link; `arrive` is called with each packet that comes out."""
 
     def __init__(
-        self, settings: WireSettings, timeline: Timeline, chance: Random, arrive: Action
+        self, settings: WireSettings, timeline: "Timeline", chance: Random, arrive: "Action"
     ) -> None:
         self.settings = settings
         self.timeline = timeline

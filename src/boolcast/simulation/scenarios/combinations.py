@@ -4,63 +4,81 @@ from functools import cache
 from itertools import product
 from typing import Any, Final, Literal, get_args
 
+from msgspec.structs import replace
+
 from boolcast.errors import ConfigurationError
 from boolcast.routing.protocol.configuration import (
     Configuration,
     Covering,
+    CoveringSettings,
     EngineName,
     OverlapTest,
     Propagation,
+    PropagationSettings,
     Unsubscription,
+    UnsubscriptionSettings,
+    configure,
 )
 
-SOON: Final[dict[str, Any]] = {"review_events": 2}
+Settings = dict[str, Any]
+"""Settings of a configuration by their paths."""
+
+SOON: Final[Settings] = {"reviews.events": 2}
 """A random history has few events."""
 
-REWRITING: Final[tuple[dict[str, Any], ...]] = (
+REWRITING: Final[tuple[Settings, ...]] = (
     {},
     {"rewriting": "pruning"},
     {"rewriting": "pruning", "memory_target": 6},
-    {"rewriting": "pruning", "false_positive_budget": 0.2, "changes": "still-best"},
-    {"rewriting": "pruning", "stops_at_cut_off": True},
+    {"rewriting": "pruning", "false_positive_budget": 0.2, "reviews.changes": "still-best"},
+    {"rewriting": "pruning", "rewriting.stops_at_cut_off": True},
     {"rewriting": "replacement"},
 )
-SENDING: Final[tuple[dict[str, Any], ...]] = ({}, {"sending": "pruned", "degradation": 0.5})
-MERGING: Final[tuple[dict[str, Any], ...]] = (
+SENDING: Final[tuple[Settings, ...]] = ({}, {"sending": "pruned", "sending.degradation": 0.5})
+MERGING: Final[tuple[Settings, ...]] = (
     {},
-    {"merging": "pruning", "imperfection": 0.5, "merger_size": 3},
+    {"merging": "pruning", "merging.imperfection": 0.5, "merging.size": 3},
 )
-MERGING_BY_RULES: Final[tuple[dict[str, Any], ...]] = (
+MERGING_BY_RULES: Final[tuple[Settings, ...]] = (
     {"merging": "perfect"},
-    {"merging": "imperfect", "imperfection": 0.5},
+    {"merging": "imperfect", "merging.imperfection": 0.5},
 )
-MERGING_ALONE: Final[tuple[dict[str, Any], ...]] = (
-    {"merging": "imperfect", "imperfection": 0.3, "imperfection_of": "advertised"},
-    {"merging": "imperfect", "imperfection": 0.9, "dropped_predicates": 2},
+MERGING_ALONE: Final[tuple[Settings, ...]] = (
     {
         "merging": "imperfect",
-        "imperfection_of": "advertised",
-        "merging_moment": "group-size",
-        "merging_starts_at": 1.5,
+        "merging.imperfection": 0.3,
+        "merging.imperfection_of": "advertised",
     },
-    {"merging": "perfect", "merging_moment": "entries", "merging_starts_at": 4.0},
+    {"merging": "imperfect", "merging.imperfection": 0.9, "merging.dropped_predicates": 2},
+    {
+        "merging": "imperfect",
+        "merging.imperfection_of": "advertised",
+        "merging.moment": "group-size",
+        "merging.starts_at": 1.5,
+    },
+    {"merging": "perfect", "merging.moment": "entries", "merging.starts_at": 4.0},
 )
-BY_DIAGRAMS: Final[tuple[dict[str, Any], ...]] = (
-    {"covering_by": "diagrams"},
-    {"covering_by": "diagrams", "rewriting": "pruning", "sending": "pruned", "degradation": 0.5},
-    {"covering_by": "diagrams", "merging": "perfect"},
-    {"covering_by": "diagrams", "merging": "imperfect", "imperfection": 0.5},
+_DIAGRAMS: Final[Settings] = {"covering.test": "diagrams"}
+BY_DIAGRAMS: Final[tuple[Settings, ...]] = (
+    _DIAGRAMS,
+    {**_DIAGRAMS, "rewriting": "pruning", "sending": "pruned", "sending.degradation": 0.5},
+    {**_DIAGRAMS, "merging": "perfect"},
+    {**_DIAGRAMS, "merging": "imperfect", "merging.imperfection": 0.5},
 )
-_ADVERTISEMENTS: Final[dict[str, Any]] = {"advertisement_rewriting": "pruning"}
-ADVERTISEMENT_REWRITING: Final[tuple[dict[str, Any], ...]] = (
+_ADVERTISEMENTS: Final[Settings] = {"advertisement_rewriting": "pruning"}
+ADVERTISEMENT_REWRITING: Final[tuple[Settings, ...]] = (
     _ADVERTISEMENTS,
-    {**_ADVERTISEMENTS, "advertisement_memory_target": 3},
-    {**_ADVERTISEMENTS, "rank_budget": 0.3, "changes": "still-best"},
-    {**_ADVERTISEMENTS, "advertisements_stop_at_cut_off": True},
+    {**_ADVERTISEMENTS, "advertisement_rewriting.memory_target": 3},
+    {
+        **_ADVERTISEMENTS,
+        "advertisement_rewriting.rank_budget": 0.3,
+        "reviews.changes": "still-best",
+    },
+    {**_ADVERTISEMENTS, "advertisement_rewriting.stops_at_cut_off": True},
 )
 
 
-def simplifications() -> list[dict[str, Any]]:
+def simplifications() -> list[Settings]:
     """The ways to make entries simpler, and as the first none.
 
     All policies are there with all others; what limits pruning, of subscriptions and of
@@ -86,6 +104,8 @@ def combinations(
     *, engine: EngineName = "access", durable: bool = False
 ) -> tuple[Configuration, ...]:
     """All that `Configuration` lets pass, with θ from 0 to 1 where it matters."""
+    own: Settings = {"engine": engine, "durable": durable}
+    simplified = [configure({**own, **settings}) for settings in simplifications()]
     found: dict[Configuration, None] = {}
     for propagation, covering, advertisement_covering, unsubscription, overlap in product(
         get_args(Propagation),
@@ -97,29 +117,25 @@ def combinations(
         if propagation == "flood" and overlap != "exact":
             # There is nothing to overlap with.
             continue
-        is_incremental = unsubscription.startswith("incremental")
-        slacks: tuple[Literal[0, 1], ...] = (0, 1) if is_incremental else (1,)
-        for threshold, slack, collects, simplification in product(
-            (0.0, 0.5, 0.9, 1.0) if is_incremental else (0.9,),
-            slacks,
-            (True, False) if is_incremental else (True,),
-            simplifications(),
-        ):
+        travels = PropagationSettings(propagation, overlap)
+        for removal, simplification in product(_removals(unsubscription), simplified):
+            policies = simplification.policies
             try:
-                each = Configuration(
-                    propagation=propagation,
-                    covering=covering,
-                    advertisement_covering=advertisement_covering,
-                    unsubscription=unsubscription,
-                    overlap=overlap,
-                    threshold=threshold,
-                    slack=slack,
-                    collects_ghosts=collects,
-                    engine=engine,
-                    durable=durable,
-                    **simplification,
+                covers = CoveringSettings(covering, advertisement_covering, policies.covering.test)
+                custom = replace(
+                    policies, propagation=travels, covering=covers, unsubscription=removal
                 )
             except ConfigurationError:
                 continue
-            found[each] = None
+            found[replace(simplification, custom=custom)] = None
     return tuple(found)
+
+
+def _removals(kind: Unsubscription) -> list[UnsubscriptionSettings]:
+    if not kind.startswith("incremental"):
+        return [UnsubscriptionSettings(kind)]
+    slacks: tuple[Literal[0, 1], ...] = (0, 1)
+    return [
+        UnsubscriptionSettings(kind, threshold, slack, collects_ghosts=collects)
+        for threshold, slack, collects in product((0.0, 0.5, 0.9, 1.0), slacks, (True, False))
+    ]

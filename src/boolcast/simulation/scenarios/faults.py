@@ -1,4 +1,4 @@
-"""What goes wrong, and when: cuts, partitions, slow and clogged links, crashes, pauses.
+"""What goes wrong, and when: broken links, partitions, slow and clogged links, crashes, pauses.
 
 A fault begins at a time and ends after another. What happens to single packets (loss, repetition,
 lateness) is a property of the wires.
@@ -7,13 +7,15 @@ lateness) is a property of the wires.
 from collections.abc import Iterable
 from math import inf
 from random import Random
-from typing import Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 import msgspec
 
 from boolcast.model.identifiers import BrokerId
 from boolcast.routing.protocol.topology import Topology
-from boolcast.simulation.network.simulator import Simulation
+
+if TYPE_CHECKING:
+    from boolcast.simulation.network.simulator import Simulation
 
 MOST_SECONDS: Final = 100_000_000
 """How much virtual time a run may have: three years."""
@@ -27,8 +29,11 @@ class _Fault(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class Cut(_Fault, frozen=True, kw_only=True, tag="cut"):
-    """Links that do not work: one, or several that part the network in two."""
+class BrokenLink(_Fault, frozen=True, kw_only=True, tag="cut"):
+    """Links that are down: one, or several that part the network in two.
+
+    On the command line and in files it is called `cut`.
+    """
 
     links: tuple[tuple[BrokerId, BrokerId], ...]
 
@@ -64,13 +69,13 @@ class Pause(_Fault, frozen=True, kw_only=True, tag="pause"):
     broker: BrokerId
 
 
-Fault = Cut | Slow | Clog | Crash | Pause
+Fault = BrokenLink | Slow | Clog | Crash | Pause
 
 
 def problem_of(fault: Fault, topology: Topology) -> str | None:
     """What is wrong with a fault in this network, if anything."""
     match fault:
-        case Cut(links=links):
+        case BrokenLink(links=links):
             pass
         case Slow(link=link):
             links = (link,)
@@ -96,7 +101,7 @@ def problem_of(fault: Fault, topology: Topology) -> str | None:
     return None
 
 
-def plan(simulation: Simulation, faults: Iterable[Fault]) -> None:
+def plan(simulation: "Simulation", faults: Iterable[Fault]) -> None:
     """Put the beginnings and ends of faults on the agenda."""
     timeline = simulation.timeline
     for fault in faults:
@@ -104,45 +109,45 @@ def plan(simulation: Simulation, faults: Iterable[Fault]) -> None:
         timeline.at(fault.at + fault.seconds, lambda each: end(simulation, each), fault)
 
 
-def begin(simulation: Simulation, fault: Fault) -> None:
+def begin(simulation: "Simulation", fault: Fault) -> None:
     """Let a fault strike. A broker that is down already cannot crash."""
     match fault:
-        case Cut():
+        case BrokenLink():
             for left, right in fault.links:
-                simulation.cut(left, right)
+                simulation.break_link(left, right)
         case Slow():
             _slow_down(simulation, fault.link, fault.factor)
         case Clog():
             simulation.wires[fault.sender, fault.receiver].clog()
         case Crash():
-            if simulation.processes[fault.broker].is_up:
+            if simulation.queues[fault.broker].is_up:
                 simulation.crash(fault.broker, with_disk=fault.with_disk, noticed=fault.noticed)
         case Pause():
-            simulation.processes[fault.broker].pause()
+            simulation.queues[fault.broker].pause()
         case _:
             assert_never(fault)
 
 
-def end(simulation: Simulation, fault: Fault) -> None:
+def end(simulation: "Simulation", fault: Fault) -> None:
     """Let a fault pass."""
     match fault:
-        case Cut():
+        case BrokenLink():
             for left, right in fault.links:
-                simulation.heal(left, right)
+                simulation.mend_link(left, right)
         case Slow():
             _slow_down(simulation, fault.link, 1 / fault.factor)
         case Clog():
             simulation.wires[fault.sender, fault.receiver].unclog()
         case Crash():
-            if not simulation.processes[fault.broker].is_up:
+            if not simulation.queues[fault.broker].is_up:
                 simulation.restart(fault.broker)
         case Pause():
-            simulation.processes[fault.broker].resume()
+            simulation.queues[fault.broker].resume()
         case _:
             assert_never(fault)
 
 
-def _slow_down(simulation: Simulation, link: tuple[BrokerId, BrokerId], factor: float) -> None:
+def _slow_down(simulation: "Simulation", link: tuple[BrokerId, BrokerId], factor: float) -> None:
     left, right = link
     for direction in ((left, right), (right, left)):
         simulation.wires[direction].slowness *= factor
@@ -184,11 +189,11 @@ def _draw_one(chance: Random, topology: Topology, kind: str, *, at: float, secon
     left, right = chance.choice(topology.links)
     match kind:
         case "cut":
-            return Cut(at=at, seconds=seconds, links=((left, right),))
+            return BrokenLink(at=at, seconds=seconds, links=((left, right),))
         case "partition":
             side = {each for each in topology.brokers if chance.random() < 0.5}
             links = tuple(link for link in topology.links if len(side.intersection(link)) == 1)
-            return Cut(at=at, seconds=seconds, links=links)
+            return BrokenLink(at=at, seconds=seconds, links=links)
         case "slow":
             return Slow(at=at, seconds=seconds, link=(left, right), factor=chance.choice((4, 32)))
         case "clog":

@@ -6,7 +6,7 @@ the time; bursts, so that much is on its way at once; long pauses, so that thing
 
 from collections.abc import Iterable, Iterator
 from random import Random
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from boolcast.filters.parsing import parse
 from boolcast.model.events import Event
@@ -18,9 +18,11 @@ from boolcast.routing.protocol.stimuli import (
     ClientSubscribes,
     ClientUnadvertises,
     ClientUnsubscribes,
+    Request,
 )
-from boolcast.simulation.network.clients import Request
-from boolcast.simulation.network.simulator import Simulation
+
+if TYPE_CHECKING:
+    from boolcast.simulation.network.simulator import Simulation
 
 
 class Action(NamedTuple):
@@ -31,7 +33,7 @@ class Action(NamedTuple):
     request: Request
 
 
-def play(simulation: Simulation, history: Iterable[Action]) -> None:
+def play(simulation: "Simulation", history: Iterable[Action]) -> None:
     """Put a history on the agenda; before each action it is seen whether there was rest."""
 
     def act(action: Action) -> None:
@@ -162,11 +164,11 @@ def random_history(
         yield Action(time, *chance.choice(choices)())
 
 
-def final_round(simulation: Simulation) -> None:
+def final_round(simulation: "Simulation") -> None:
     """Let every publisher publish one event of each kind, now that all is at rest."""
     count = 0
-    for broker, process in simulation.processes.items():
-        for client in list(process.stack.broker.state.advertisements.by_client):
+    for broker in simulation.topology.brokers:
+        for client in list(simulation.broker(broker).state.advertisements.by_client):
             for event in EVENTS:
                 count += 1
                 publication = PublicationId(f"final{count}")

@@ -10,8 +10,11 @@ from typing import Final
 
 from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.model.statistics import Statistics
-from boolcast.routing.protocol.stimuli import ClientPublishes, ClientSubscribes
-from boolcast.simulation.network.clients import Request
+from boolcast.routing.protocol.stimuli import (
+    ClientPublishes,
+    ClientSubscribes,
+    Request,
+)
 
 _EVENTS: Final = 1_000
 """How many events are learnt from at most."""

@@ -7,14 +7,19 @@ from functools import cache
 from math import inf
 from pathlib import Path
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
-from boolcast.errors import ConfigurationError, FileError, UsageError
+from boolcast.errors import FileError, UsageError
 from boolcast.model.identifiers import BrokerId
 from boolcast.model.statistics import Statistics
-from boolcast.routing.protocol.configuration import Configuration, EngineName
+from boolcast.routing.protocol.configuration import (
+    PRESETS,
+    Configuration,
+    EngineName,
+    configure,
+)
 from boolcast.routing.protocol.topology import Topology
 from boolcast.simulation.chance import stream
 from boolcast.simulation.network.costs import Costs
@@ -25,28 +30,6 @@ from boolcast.simulation.scenarios.combinations import SOON, combinations
 from boolcast.simulation.scenarios.faults import Fault
 from boolcast.simulation.scenarios.learning import learnt
 from boolcast.simulation.scenarios.scenarios import Load, Scenario, scenario
-
-POLICIES: Final[dict[str, dict[str, str]]] = {
-    "flood": {"propagation": "flood", "covering": "none"},
-    "none": {"covering": "none"},
-    "active": {"covering": "active"},
-    "lazy": {"covering": "lazy"},
-    "packing": {"covering": "active", "unsubscription": "packing"},
-    "incremental": {"covering": "active", "unsubscription": "incremental"},
-    "incremental-packing": {"covering": "active", "unsubscription": "incremental-packing"},
-    "pruning": {"covering": "active", "rewriting": "pruning", "stops_at_cut_off": "true"},
-    "replacement": {"covering": "active", "rewriting": "replacement"},
-    "pre-pruning": {"covering": "active", "sending": "pruned"},
-    "merging": {"covering": "active", "merging": "pruning"},
-    "perfect-merging": {"covering": "active", "merging": "perfect"},
-    "imperfect-merging": {"covering": "active", "merging": "imperfect"},
-    "advertisement-pruning": {
-        "covering": "active",
-        "advertisement_rewriting": "pruning",
-        "advertisements_stop_at_cut_off": "true",
-    },
-}
-"""The usual policies; any other is written out, such as `covering=lazy,unsubscription=packing`."""
 
 _PACKET_FAULTS: Final = ("loss", "repetition", "lateness")
 _USUAL_COUNT: Final = 3
@@ -103,7 +86,7 @@ def draw(plan: Plan) -> Drawn:
     configuration = _configuration(plan, stream(plan.seed, "policy"), durable=crashes)
     is_direct = wires.is_perfect and not crashes
     statistics = None
-    if configuration.needs_selectivities and configuration.engine != "counting":
+    if configuration.policies.needs_selectivities and configuration.engine != "counting":
         actions = list(load.actions)
         requests = [request for _, request in load.beginning]
         statistics = learnt([*requests, *(action.request for action in actions)])
@@ -124,11 +107,12 @@ def _check_numbers(plan: Plan) -> None:
 
 def policies_of(configuration: Configuration) -> tuple[str, ...]:
     """The policies by name, without their parameters."""
+    policies = configuration.policies
     return (
-        configuration.propagation,
-        configuration.covering,
-        configuration.advertisement_covering,
-        configuration.unsubscription,
+        policies.propagation.kind,
+        policies.covering.kind,
+        policies.covering.advertisements,
+        policies.unsubscription.kind,
     )
 
 
@@ -150,27 +134,35 @@ def _configuration(plan: Plan, chance: Random, *, durable: bool) -> Configuratio
         known = _by_policies(engine, durable=durable)
         rewrites = chance.random() < 0.5
         chosen = known[plan.seed % len(known)]
-        return chance.choice([each for each in chosen if each.reviews is rewrites])
-    fields: dict[str, Any] = {**POLICIES.get(policy, {}), "engine": engine, "durable": durable}
-    if policy not in POLICIES:
-        for part in policy.split(","):
-            name, equals, value = part.partition("=")
-            if not equals:
-                raise UsageError(
-                    f"there is no policy {policy!r}: take {', '.join(POLICIES)}, random, or"
-                    " write it out, such as covering=lazy,unsubscription=packing"
-                )
-            fields[name.strip()] = value.strip()
+        return chance.choice([each for each in chosen if each.policies.reviews_entries is rewrites])
+    settings = {**_settings(policy), "engine": engine, "durable": durable}
     try:
-        written = msgspec.convert(fields, Configuration, strict=False)
+        written = configure(settings)
+        if (
+            plan.workload == "random"
+            and written.policies.reviews_entries
+            and "reviews.events" not in settings
+        ):
+            return configure({**settings, **SOON})
     except msgspec.ValidationError as error:
-        # The rule that a combination breaks is lost in the conversion otherwise.
-        if isinstance(error.__cause__, ConfigurationError):
-            raise error.__cause__ from None
         raise UsageError(f"no such policy: {error}") from None
-    if plan.workload == "random" and written.reviews and "review_events" not in fields:
-        return msgspec.structs.replace(written, **SOON)
     return written
+
+
+def _settings(policy: str) -> dict[str, object]:
+    """The settings of a policy: a preset by its name, or settings by their paths, or both."""
+    if policy in PRESETS:
+        return {"preset": policy}
+    settings: dict[str, object] = {}
+    for setting in policy.split(","):
+        path, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(
+                f"there is no policy {policy!r}: take {', '.join(PRESETS)}, random, or"
+                " write it out, such as covering=lazy,unsubscription=packing"
+            )
+        settings[path.strip()] = value.strip()
+    return settings
 
 
 def _faults(

@@ -22,9 +22,9 @@ from boolcast.routing.protocol.stimuli import (
     ClientPublishes,
     ClientSubscribes,
     ClientUnsubscribes,
+    Request,
 )
 from boolcast.routing.protocol.topology import Topology
-from boolcast.simulation.network.clients import Request
 from boolcast.simulation.scenarios.groups import RANGE, child, root
 from boolcast.simulation.scenarios.histories import Action, random_history
 from boolcast.simulation.scenarios.topologies import PUBLISHER_EDGES, edges

@@ -20,10 +20,9 @@ from boolcast.filters.expressions import Comparison, Filter, Predicate
 from boolcast.lab.papers.pruning.one_broker import learnt_selectivities
 from boolcast.matching.relations.overlap_index import OverlapIndex, OverlapWork
 from boolcast.model.identifiers import AdvertisementId, SubscriptionId
-from boolcast.optimising.pruning.advertisement_queue import AdvertisementQueue
-from boolcast.optimising.pruning.overlap_ranks import Ranks
+from boolcast.optimising.pruning.overlap_ranks import OverlapRanks
+from boolcast.optimising.pruning.queues import AdvertisementQueue, SelectivityQueue
 from boolcast.optimising.pruning.stopping import Operations
-from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
 from boolcast.optimising.pruning.trees import Tree, best_pruning, prepared, pruned
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.workloads import PRESETS, Auction
@@ -162,7 +161,7 @@ def pruning_figures(setting: PruningSetting) -> PruningFigures:
     index = OverlapIndex()
     for name, filter in _pruned_subscriptions(basis, setting.subscription_pruning).items():
         index.add(name, filter)
-    ranks = Ranks(index, basis.selectivities)
+    ranks = OverlapRanks(index, basis.selectivities)
     auction = Auction(
         replace(PRESETS["P3"], advertisement_classes=KINDS[setting.kind]), seed=setting.seed
     )
@@ -263,7 +262,7 @@ def _leaves(filter: Filter) -> int:
     return sum(1 for _ in filter.predicates())
 
 
-def _order(filter: Filter, ranks: Ranks) -> str:
+def _order(filter: Filter, ranks: OverlapRanks) -> str:
     """What is pruned from an advertisement, first to last; the queue does not change this."""
     tree = Tree.of(prepared(filter), ranks)
     names: list[str] = []

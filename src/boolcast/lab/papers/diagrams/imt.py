@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from boolcast.filters.expressions import Filter, disjunction
 from boolcast.lab.papers.diagrams.events import accepted_events, judged
+from boolcast.lab.papers.diagrams.merged_tables import CoveringByRemainder, TableLeft, table_left
 from boolcast.lab.papers.diagrams.tables import (
     LEARNT,
     PROVEN,
@@ -20,8 +21,7 @@ from boolcast.lab.papers.diagrams.tables import (
 from boolcast.matching.diagrams.engine import MbdEngine
 from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.merging.attribute_order import AttributeOrder
-from boolcast.optimising.merging.merged_tables import CoveringByRemainder, TableLeft, table_left
+from boolcast.optimising.merging.groups import AttributeOrder
 from boolcast.workloads.pairs import ATTRIBUTES
 
 THRESHOLDS: Final = (0.0, 1e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 0.001, 0.01, 0.1, 0.15, 0.5, 1.0)

@@ -19,7 +19,7 @@ from boolcast.matching.diagrams.diagrams import Diagrams
 from boolcast.matching.diagrams.implications import WAYS, Way
 from boolcast.matching.diagrams.questions import Question
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.merging.attribute_order import AttributeOrder
+from boolcast.optimising.merging.groups import AttributeOrder
 
 METHODS: Final[tuple[Method, ...]] = ("search", "one pass", "two passes")
 _STEPS: Final = 20

@@ -18,13 +18,13 @@ import pyarrow as pa
 from boolcast.filters.evaluation import evaluate
 from boolcast.filters.expressions import And, Filter
 from boolcast.lab.papers.diagrams.events import accepted_events
+from boolcast.lab.papers.diagrams.merged_tables import CoveringByRemainder, TableLeft, table_left
 from boolcast.matching.diagrams.engine import MbdEngine
 from boolcast.matching.scan import ScanMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.merging.attribute_order import AttributeOrder
 from boolcast.optimising.merging.by_rules import MergingRules, Threshold
-from boolcast.optimising.merging.merged_tables import CoveringByRemainder, TableLeft, table_left
+from boolcast.optimising.merging.groups import AttributeOrder
 from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, Audience
 from boolcast.optimising.statistics.probabilities import Uniform
 from boolcast.workloads.pairs import ATTRIBUTES, PAIR_SETS, Pairs

@@ -23,15 +23,19 @@ from boolcast.lab.papers.pruning.one_broker import PruningExperiment, learnt_sel
 from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId, SubscriptionId
+from boolcast.optimising.pruning.queues import SelectivityQueue
 from boolcast.optimising.pruning.stopping import MemoryTarget, Operations
-from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.core.state import State
-from boolcast.routing.protocol.configuration import Configuration
-from boolcast.routing.protocol.stimuli import ClientAdvertises, ClientPublishes, ClientSubscribes
+from boolcast.routing.protocol.configuration import configure
+from boolcast.routing.protocol.stimuli import (
+    ClientAdvertises,
+    ClientPublishes,
+    ClientSubscribes,
+    Request,
+)
 from boolcast.routing.rewriting.subscription_rewriting import SubscriptionPruning
 from boolcast.simulation.network.broker_process import Job, Step
-from boolcast.simulation.network.clients import Request
 from boolcast.simulation.network.costs import FREE
 from boolcast.simulation.network.observation import Observer
 from boolcast.simulation.network.simulator import Simulation
@@ -160,13 +164,14 @@ class _Network:
         self._watch = _Watch()
         self._simulation = Simulation(
             topology,
-            Configuration(
-                propagation="flood",
-                covering="none",
-                engine="counting",
-                rewriting="pruning",
-                # Only when told to.
-                review_events=sys.maxsize,
+            configure(
+                {
+                    "preset": "flood",
+                    "engine": "counting",
+                    "rewriting": "pruning",
+                    # Only when told to.
+                    "reviews.events": sys.maxsize,
+                }
             ),
             costs=FREE,
             observers=[self._watch],
@@ -188,12 +193,12 @@ class _Network:
             yield self.names[row % BROKERS], ClientSubscribes(client, "s", _node(filter))
 
     def _states(self) -> list[State]:
-        return [each.stack.broker.state for each in self._simulation.processes.values()]
+        return [self._simulation.broker(name).state for name in self.names]
 
     def originals(self) -> dict[SubscriptionId, Filter]:
         """What clients asked for, by the ids that brokers gave it."""
         return {
-            SubscriptionId(entry.id): entry.form.filter
+            SubscriptionId(entry.id): entry.analysed.filter
             for state in self._states()
             for entry in state.subscriptions
             if entry.client is not None
@@ -213,7 +218,7 @@ class _Network:
             for name, filter in done.changed.items():
                 state.engine.add(name, filter)
             entries = state.subscriptions.entries
-            whole = sum(_occurrences(entries[name].form.filter) for name in state.link_of)
+            whole = sum(_occurrences(entries[name].analysed.filter) for name in state.link_of)
             left += whole - policy.removed()
         return left
 

@@ -28,8 +28,8 @@ from boolcast.matching.counting.forests import Forest
 from boolcast.matching.inputs.protocol import Engine
 from boolcast.matching.matcher import Matcher
 from boolcast.model.identifiers import SubscriptionId
+from boolcast.optimising.pruning.queues import SelectivityQueue
 from boolcast.optimising.pruning.stopping import Operations
-from boolcast.optimising.pruning.subscription_queue import SelectivityQueue
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.workloads import PRESETS, Auction
 from boolcast.workloads.classes import PRUNINGS

@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 from boolcast.lab.papers.unsubscription.deliveries import Deliveries, DeliveryFigures
 from boolcast.lab.papers.unsubscription.workload import Groups, Load
 from boolcast.model.identifiers import BrokerId, PublicationId
-from boolcast.routing.protocol.configuration import Configuration
+from boolcast.routing.protocol.configuration import Configuration, configure
 from boolcast.routing.protocol.messages import Publish, Subscribe, Unsubscribe
-from boolcast.routing.protocol.stimuli import Received
+from boolcast.routing.protocol.stimuli import (
+    Received,
+    Request,
+)
 from boolcast.simulation.judging.metrics import Metrics
 from boolcast.simulation.network.broker_process import Job, Step
-from boolcast.simulation.network.clients import Request
 from boolcast.simulation.network.costs import Costs
 from boolcast.simulation.network.observation import Observer
 from boolcast.simulation.network.simulator import Simulation
 from boolcast.simulation.scenarios.histories import Action
-from boolcast.simulation.scenarios.plans import POLICIES
 
 CORE: Final = tuple(BrokerId(name) for name in "ABCDE")
 _LOOKS: Final = 1_000
@@ -69,14 +70,13 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def configuration(self) -> Configuration:
         """Ghosts stay, as in the paper, and all of the history counts."""
-        return msgspec.convert(
+        return configure(
             {
-                **POLICIES[self.policy],
-                "threshold": self.threshold,
-                "collects_ghosts": False,
-                "window_seconds": max(600.0, self.load.seconds),
-            },
-            Configuration,
+                "preset": self.policy,
+                "unsubscription.threshold": self.threshold,
+                "unsubscription.collects_ghosts": False,
+                "unsubscription.window_seconds": max(600.0, self.load.seconds),
+            }
         )
 
 

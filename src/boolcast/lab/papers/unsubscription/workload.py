@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from boolcast.filters.expressions import Filter
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId
-from boolcast.routing.protocol.stimuli import ClientSubscribes, ClientUnsubscribes
+from boolcast.routing.protocol.stimuli import (
+    ClientSubscribes,
+    ClientUnsubscribes,
+    Request,
+)
 from boolcast.routing.protocol.topology import Topology
-from boolcast.simulation.network.clients import Request
 from boolcast.simulation.scenarios.groups import RANGE, child, root
 from boolcast.simulation.scenarios.histories import Action
 from boolcast.simulation.scenarios.scenarios import publications, publishers

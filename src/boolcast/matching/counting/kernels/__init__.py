@@ -1,1 +1,1 @@
-"""kernels."""
+"""The compiled steps of counting; importing the module loads numba."""

@@ -38,7 +38,7 @@ class Indexes(NamedTuple):
 
 
 class Associations(NamedTuple):
-    """For each predicate the slots in whose trees it occurs, and how often."""
+    """For each predicate the slots whose trees contain it, and how often."""
 
     starts: NDArray[np.uint64]  # [P + 1]
     slots: NDArray[np.uint32]
@@ -72,7 +72,7 @@ class Scratch(NamedTuple):
 
 
 class Output(NamedTuple):
-    """Matches: the place of an event, and a slot that accepts it; not shorter than S."""
+    """Matches: the position of an event, and a slot that accepts it; not shorter than S."""
 
     events: NDArray[np.int64]
     slots: NDArray[np.uint32]
@@ -109,8 +109,8 @@ def match_events(
             matches[predicate] += 1
             start = associations.starts[predicate]
             end = associations.starts[predicate + np.uint32(1)]
-            for place in range(start, end):
-                hits[associations.slots[place]] += associations.counts[place]
+            for position in range(start, end):
+                hits[associations.slots[position]] += associations.counts[position]
         candidates = 0
         for slot in range(slots):
             # Without a branch: written always, and kept by counting on.
@@ -144,8 +144,8 @@ def fulfil(event: int, events: Encoded, indexes: Indexes, fulfilled: NDArray[np.
         while mask != 0:
             if mask & np.uint32(1):
                 at = indexes.bases[attribute, level] + node
-                for place in range(indexes.starts[at], indexes.starts[at + np.uint64(1)]):
-                    fulfilled[count] = indexes.predicates[place]
+                for position in range(indexes.starts[at], indexes.starts[at + np.uint64(1)]):
+                    fulfilled[count] = indexes.predicates[position]
                     count += 1
             node >>= np.uint32(1)
             mask >>= np.uint32(1)

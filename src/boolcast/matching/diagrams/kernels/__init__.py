@@ -1,1 +1,1 @@
-"""kernels."""
+"""Compiled operations on diagrams; importing the modules loads numba."""

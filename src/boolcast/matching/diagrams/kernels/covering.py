@@ -189,7 +189,7 @@ def wanted_of(
     """Evaluate a diagram, given by its first root, on one side; each node once.
 
     The value of a node are the clauses, as bits, of which its path leads to `good`. Writes the
-    roots of which all do to `found` from `count` on; returns the place after them.
+    roots of which all do to `found` from `count` on; returns the position after them.
     """
     counts[0] += root >= 0
     while root >= 0:
@@ -298,5 +298,5 @@ def pass_over(
 
 @kernel
 def all_clauses(clauses: int) -> int:
-    """A bit for each of so many clauses."""
+    """A bit for each clause."""
     return ~_NO_BIT >> np.uint64(64 - clauses) if clauses > 0 else _NO_BIT  # type: ignore[return-value]

@@ -1,10 +1,8 @@
-"""Which few variables must one of be true, for an output to be?
+"""Cuts of an output: few variables of which one must be true for the output to be true.
 
-Such a set is a *cut*: with all of its variables false, every path from the root ends in 0. At a
-node it is a cut of `low` together with either the node's variable or a cut of `high`. Nodes are
-numbered from the bottom up.
-
-Sizes: N nodes, V variables, O outputs, M variables of a cut at most.
+With all variables of a cut false, every path from the root ends in 0. The cut of a node is a cut
+of `low`, together with either the node's variable or a cut of `high`. Nodes are numbered from
+the bottom up. Sizes: N nodes, V variables, O outputs, M variables of a cut at most.
 """
 
 from typing import NamedTuple
@@ -17,16 +15,16 @@ from boolcast.matching.values.kernels.compiling import kernel
 MOST_NODES: int = 1_024
 MOST_VARIABLES: int = 64
 MOST_IN_CUT: int = 16
-"""Of larger diagrams no cut is looked for, and none of more variables is taken."""
+"""Larger diagrams get no cut, and cuts with more variables are not used."""
 
 _NO_BIT = np.uint64(0)
 _ONE_BIT = np.uint64(1)
 
 
-class Cuts(NamedTuple):
-    """The variables of the cut of output o are the first `sizes[o]` in its row; 0 if it has none.
+class DiagramCuts(NamedTuple):
+    """The cut of output o: the first `sizes[o]` variables in its row; 0 if it has none.
 
-    The rest is room to work in.
+    The other arrays are working memory.
     """
 
     sizes: NDArray[np.int64]  # [O]
@@ -45,7 +43,7 @@ def choose_cuts(
     high: NDArray[np.uint32],
     shares: NDArray[np.float64],
     costs: NDArray[np.float64],
-    cuts: Cuts,
+    cuts: DiagramCuts,
 ) -> None:
     """Give a cut to each output for which the sum of its shares is less than the output's cost.
 

@@ -4,7 +4,7 @@ A node is true if its variable and its `high` are, or its `low` is. So each node
 reached from one of two sides, whichever is true less often: from its variable, and then `high` is
 evaluated by a walk down, or from `high`, when that has become true. What became true goes up to
 the nodes that wait for it. So filters that share nodes share the work. An output that shares
-little, with many nodes for one variable, is better off with a cut (`diagram_cuts`): when one of
+little, with many nodes for one variable, is better off with a cut (`kernels.cuts`): when one of
 its variables is true, a walk from the root decides.
 
 Sizes: E events, A attributes, N nodes, V variables, O outputs.
@@ -107,14 +107,14 @@ def match_events(
         scratch.visits[0] += count
         for index in range(count):
             marks[fulfilled[index]] = stamp
-        for place in range(output_starts[1], output_starts[2]):
+        for position in range(output_starts[1], output_starts[2]):
             out_events[written] = event
-            out_slots[written] = outputs[place]
+            out_slots[written] = outputs[position]
             written += 1
         for index in range(count):
             start = variable_starts[fulfilled[index]]
-            for place in range(start, variable_starts[fulfilled[index] + _ONE]):
-                node = from_variable[place]
+            for position in range(start, variable_starts[fulfilled[index] + _ONE]):
+                node = from_variable[position]
                 nodes += 1
                 if is_true[node] == stamp:
                     continue
@@ -154,8 +154,8 @@ def match_events(
                             stack[top] = above
                             top += 1
             start = cut_starts[fulfilled[index]]
-            for place in range(start, cut_starts[fulfilled[index] + _ONE]):
-                found = from_cut[place]
+            for position in range(start, cut_starts[fulfilled[index] + _ONE]):
+                found = from_cut[position]
                 if asked[found] == stamp:
                     continue
                 asked[found] = stamp
@@ -196,9 +196,9 @@ def holds(
     if start == end:
         return bool(marks[variable] == stamp)
     rank = ranks[attributes[variable]]
-    for place in range(start, end):
-        if rank < ends[place]:
-            return bool(begins[place] <= rank)
+    for position in range(start, end):
+        if rank < ends[position]:
+            return bool(begins[position] <= rank)
     return False
 
 

@@ -27,11 +27,11 @@ USED: int = 0
 FREE: int = 1
 LIVE: int = 2
 ROUND: int = 3
-"""Places in `Store.counts`: nodes ever used, the first free one, nodes alive, builds so far."""
+"""Positions in `Store.counts`: nodes ever used, the first free one, nodes alive, builds so far."""
 
 CREATED: int = 0
 STEPS: int = 1
-"""Places in `Room.counts`: nodes made by this build, and what it has cost."""
+"""Positions in `Room.counts`: nodes made by this build, and what it has cost."""
 
 
 class Store(NamedTuple):
@@ -181,7 +181,7 @@ def freed(store: Store, node: int) -> None:
 
 @kernel
 def release(store: Store, root: int) -> None:
-    """Take a reference from a node, and free whatever nobody refers to any more."""
+    """Drop a reference to a node, and free all nodes without references."""
     store.references[root] -= 1
     # A node that is to be freed is in no one's use: `by_high` links those that wait.
     waiting = np.int32(-1)
@@ -218,12 +218,12 @@ def build(store: Store, room: Room, program: NDArray[np.int64]) -> int:
         if step in (ALL_OF, ANY_OF):
             count = program[at + 1]
             node = 1 if step == ALL_OF else 0
-            for place in range(at + 1 + count, at + 1, -1):
+            for position in range(at + 1 + count, at + 1, -1):
                 if node >= 0:
                     if step == ALL_OF:
-                        node = made(store, room, program[place], 0, node)
+                        node = made(store, room, program[position], 0, node)
                     else:
-                        node = made(store, room, program[place], node, 1)
+                        node = made(store, room, program[position], node, 1)
             at += 2 + count
         else:
             top -= 2
@@ -243,9 +243,9 @@ def build(store: Store, room: Room, program: NDArray[np.int64]) -> int:
 
 @kernel
 def sweep(store: Store, room: Room) -> None:
-    """Free what this build made and nobody needs: the last first, so that none is missed."""
-    for place in range(room.counts[CREATED] - 1, -1, -1):
-        node = room.created[place]
+    """Free the nodes of this build that have no references, the last first to miss none."""
+    for position in range(room.counts[CREATED] - 1, -1, -1):
+        node = room.created[position]
         if store.references[node] == 0:
             freed(store, node)
 
@@ -276,7 +276,7 @@ def joined(store: Store, room: Room, is_and: bool, left: int, right: int) -> int
             top += 1
             frames[top, 0], frames[top, 1], frames[top, 2] = left, right, OPEN
             continue
-        # What both sides below are known of is made, and told to the frame above.
+        # Both sides below are known: make the node and pass it to the frame above.
         while node >= 0 and frames[top, 2] != OPEN:
             left, right = frames[top, 0], frames[top, 1]
             level, other = store.level[store.variable[left]], store.level[store.variable[right]]

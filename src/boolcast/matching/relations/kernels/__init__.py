@@ -1,1 +1,1 @@
-"""kernels."""
+"""Compiled loops of the overlap index."""

@@ -1,6 +1,6 @@
 """Which trees can be true if some predicates are false: hits, candidates, trees (P3-B4).
 
-Sizes: V sets of violating predicates, P predicates, S slots (a filter each).
+Sizes: V sets of violated predicates, P predicates, S slots (one filter each).
 """
 
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from boolcast.matching.counting.kernels.counting import Associations, holds
 from boolcast.matching.values.kernels.compiling import kernel
 
 BLOCK: int = 4_096
-"""So many slots are searched for candidates at a time: who asks for one stops after few."""
+"""How many slots are searched for candidates at a time; asking for one filter stops early."""
 
 
 class Violations(NamedTuple):
-    """Groups of predicates, and sets of such groups; a predicate may stand in several of a set."""
+    """Groups of predicates, and sets of groups; groups of one set may share predicates."""
 
     starts: NDArray[np.int64]  # [groups + 1]
     predicates: NDArray[np.uint32]
@@ -25,7 +25,7 @@ class Violations(NamedTuple):
 
 
 class Latest(NamedTuple):
-    """Associations that are too new to be sorted by predicate."""
+    """Associations that are not sorted by predicate yet."""
 
     predicates: NDArray[np.uint32]
     slots: NDArray[np.uint32]
@@ -33,7 +33,7 @@ class Latest(NamedTuple):
 
 
 class Registered(NamedTuple):
-    """For each slot how many violated leaves its tree can stand, and the tree as in `Trees`."""
+    """For each slot, how many violated leaves its tree can stand, and the tree as in `Trees`."""
 
     spares: NDArray[np.int16]  # [S]
     shapes: NDArray[np.uint32]  # [S]
@@ -46,11 +46,11 @@ class Registered(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room to work in; between calls `hits` are zero and `may_hold` is true everywhere."""
+    """Working memory; between calls `hits` is zero and `may_hold` is true everywhere."""
 
     hits: NDArray[np.int16]  # [S]
     may_hold: NDArray[np.bool_]  # [P]
-    is_open: NDArray[np.bool_]  # [S], false of what is gone or found
+    is_open: NDArray[np.bool_]  # [S], false for removed and found filters
     candidates: NDArray[np.uint32]  # [BLOCK]
 
 
@@ -66,20 +66,20 @@ def overlapping(
 ) -> None:
     """Close the slots that overlap, up to `wanted` of them.
 
-    `work` counts associations, candidates and their leaves. Hits that overflow make a candidate
-    too many and never one too few: they only get smaller by that. A tree without hits is true as
-    a whole and is not looked at; who wants one gets such a one, if there is any.
+    `work` counts associations, candidates and their leaves. Hits that overflow become smaller, so
+    they give a candidate too many, never one too few. A tree without hits is true and is not
+    evaluated; if only one is wanted, such a tree is preferred.
 
-    Costs for each set its associations, all of `latest`, S, and the code of its candidates.
+    Cost for each set: its associations, all of `latest`, S, and the code of its candidates.
     """
     count = 0
     for each in range(violations.set_starts.shape[0] - 1):
         if count < wanted:
             for index in range(violations.set_starts[each], violations.set_starts[each + 1]):
                 violate(violations, violations.groups[index], associations, scratch, work)
-            for place in range(latest.predicates.shape[0]):
-                if not scratch.may_hold[latest.predicates[place]]:
-                    scratch.hits[latest.slots[place]] += latest.counts[place]
+            for position in range(latest.predicates.shape[0]):
+                if not scratch.may_hold[latest.predicates[position]]:
+                    scratch.hits[latest.slots[position]] += latest.counts[position]
                     work[0] += 1
             if wanted > 1 or not close_untouched(scratch, work):
                 count += close_candidates(trees, scratch, wanted - count, work)
@@ -88,8 +88,8 @@ def overlapping(
             scratch.hits[:] = 0
             for index in range(violations.set_starts[each], violations.set_starts[each + 1]):
                 group = violations.groups[index]
-                for place in range(violations.starts[group], violations.starts[group + 1]):
-                    scratch.may_hold[violations.predicates[place]] = True
+                for position in range(violations.starts[group], violations.starts[group + 1]):
+                    scratch.may_hold[violations.predicates[position]] = True
 
 
 @kernel
@@ -100,7 +100,7 @@ def violate(
     scratch: Scratch,
     work: NDArray[np.int64],
 ) -> None:
-    """Let a group of predicates be false, and count that where they occur."""
+    """Make a group of predicates false, and count a hit wherever they occur."""
     known = associations.starts.shape[0] - 1
     for index in range(violations.starts[group], violations.starts[group + 1]):
         predicate = violations.predicates[index]
@@ -109,8 +109,8 @@ def violate(
             if predicate < known:
                 start = associations.starts[predicate]
                 end = associations.starts[predicate + np.uint32(1)]
-                for place in range(start, end):
-                    scratch.hits[associations.slots[place]] += associations.counts[place]
+                for position in range(start, end):
+                    scratch.hits[associations.slots[position]] += associations.counts[position]
                 work[0] += end - start
 
 
@@ -129,7 +129,7 @@ def close_untouched(scratch: Scratch, work: NDArray[np.int64]) -> bool:
 def close_candidates(
     trees: Registered, scratch: Scratch, wanted: int, work: NDArray[np.int64]
 ) -> int:
-    """Close the slots whose trees are true, up to `wanted`; returns how many they are."""
+    """Close the slots whose trees are true, up to `wanted`; returns how many were closed."""
     hits, is_open = scratch.hits, scratch.is_open
     slots = np.uint32(hits.shape[0])
     count = 0
@@ -137,7 +137,7 @@ def close_candidates(
     while block < slots:
         candidates = 0
         for slot in range(block, min(block + np.uint32(BLOCK), slots)):
-            # Without a branch: written always, and kept by counting on.
+            # Without a branch: always written, kept by advancing the count.
             scratch.candidates[candidates] = slot
             candidates += is_open[slot] & (hits[slot] <= trees.spares[slot])
         for index in range(candidates):

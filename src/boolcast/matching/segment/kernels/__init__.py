@@ -1,1 +1,1 @@
-"""kernels."""
+"""The compiled search of a segment; importing its module loads numba."""

@@ -3,11 +3,11 @@
 All arrays are as `matching.values.segments` describes them. Nothing is allocated, and nothing is
 reset between events: `memo` and `seen` hold stamps that grow by one with each event.
 
-A program is short-circuit code: each test jumps, by its outcome, to another place counted from
-the program's start. The place behind the last test means true, the one after that false. A
-residual test counts as true, and a true outcome is then only pending. Programs are run in
-place: as a function of its own the loop took half as long again, for counting references to
-the arrays. Indices into them are unsigned, so that none is checked for being negative.
+A program is short-circuit code: each test jumps, by its outcome, to another position counted from
+the program's start. The position behind the last test means true, the one after that false. A
+residual test counts as true, and a true outcome is then only pending. The loop that runs a
+program is inlined: as a function it took half as long again, because numba counts references to
+the arrays. Indices are unsigned, so that numba does not check for negative ones.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ Array = NDArray[Any]
 FALSE = 0
 TRUE = 1
 PENDING = 2
-"""Only the reference evaluator can tell."""
+"""Only the reference evaluator can decide."""
 
 
 @kernel
@@ -53,7 +53,7 @@ def match_events(
     seen: Array,
     stamp: int,
     out_events: Array,
-    out_places: Array,
+    out_positions: Array,
     out_outcomes: Array,
 ) -> tuple[int, int, int, int]:
     """Matches of events from `first` on, until all are done or the output is full.
@@ -135,32 +135,32 @@ def match_events(
                         once = groups[group, 3] & 1 == 1
                         is_plain = not once and not has_dead
                         for index in range(start, end):
-                            place = members[index]
-                            if place >= 0 and is_plain:
+                            position = members[index]
+                            if position >= 0 and is_plain:
                                 out_events[written] = event
-                                out_places[written] = place
+                                out_positions[written] = position
                                 out_outcomes[written] = outcome
                                 written += 1
                                 continue
-                            last = place
-                            if place < 0:
-                                last = starts[-place] - 1
-                                place = starts[-1 - place]
+                            last = position
+                            if position < 0:
+                                last = starts[-position] - 1
+                                position = starts[-1 - position]
                                 # Room for the members behind it as well.
-                                if written + last - place + end - index > capacity:
+                                if written + last - position + end - index > capacity:
                                     full = True
                                     break
-                            while place <= last:
-                                is_due = not has_dead or dead_since[place] > version
+                            while position <= last:
+                                is_due = not has_dead or dead_since[position] > version
                                 if once and is_due:
-                                    is_due = seen[place] != stamp
-                                    seen[place] = stamp
+                                    is_due = seen[position] != stamp
+                                    seen[position] = stamp
                                 if is_due:
                                     out_events[written] = event
-                                    out_places[written] = place
+                                    out_positions[written] = position
                                     out_outcomes[written] = outcome
                                     written += 1
-                                place += 1
+                                position += 1
                         if full:
                             break
                 if full:
@@ -176,7 +176,7 @@ def match_events(
 
 
 match_event = short_kernel(renamed(match_events.py_func, "match_event"))
-"""`match_events` for one event, without giving up the lock of Python meanwhile."""
+"""`match_events` for one event, which keeps Python's lock."""
 
 
 @kernel
@@ -190,9 +190,9 @@ def fits(
     pattern: int,
     is_unwanted: int,
 ) -> bool:
-    """Whether the event's string fits a pattern, or misses it where that is asked.
+    """Whether the event's string matches a pattern, or does not if that is wanted.
 
-    What is no string has no begin, and neither fits nor misses.
+    False for values that are not strings; their offsets are negative.
     """
     begin = text_offsets[column, 2 * event]
     if begin < 0:
@@ -282,10 +282,10 @@ _SIGNATURE = (
 
 
 def compiled_match_events() -> Callable[..., tuple[int, int, int, int]]:
-    """`match_events`, compiled or read from the cache, without numba's look at every argument.
+    """`match_events`, compiled or read from the cache, without numba's check of every argument.
 
-    That look costs more than a whole event, and rejects read-only arrays from its fast path.
-    The arguments must be exactly of these types, contiguous; nobody checks.
+    The check costs more than a whole event, and rejects read-only arrays from its fast path.
+    Arguments must be contiguous and of exactly these types; nothing checks them.
     """
     return compiled(match_events, _SIGNATURE)
 

@@ -1,8 +1,8 @@
-"""How kernels are compiled: once in an installation, and kept in a cache that numba finds.
+"""Compile kernels once per installation, and keep them in numba's cache.
 
-That is `NUMBA_CACHE_DIR`, or beside the source, or in the user's cache folder. Where none can be
-written numba refuses to compile at all, and where the disk is full it fails once it has compiled.
-A matcher works all the same, compiles in every process, and says so.
+The cache is `NUMBA_CACHE_DIR`, or beside the source, or in the user's cache folder. If none can be
+written numba refuses to compile at all, and if the disk is full it fails after compiling. A
+matcher works all the same: it compiles in every process, and says so.
 """
 
 import sys
@@ -16,7 +16,7 @@ import numba as nb
 from numba.core import event
 
 PATIENCE_S: Final = 1.0
-"""What is compiled for longer than this is announced."""
+"""Compiling for longer than this is announced."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -30,7 +30,7 @@ def short_kernel(function: Callable[..., Any]) -> Any:
 
 
 def renamed(function: FunctionType, name: str) -> FunctionType:
-    """The same function to be compiled another way; by its name numba's cache tells them apart."""
+    """A copy to compile with other options; numba's cache distinguishes it by its name."""
     copy = FunctionType(function.__code__, function.__globals__, name)
     copy.__qualname__ = name
     return copy
@@ -43,7 +43,7 @@ def _kept(compiled: Any) -> Any:
     except RuntimeError:
         warn_of_no_cache()
         return compiled
-    # numba has no public place for this.
+    # numba offers no public way.
     cached = compiled._cache  # noqa: SLF001
     save = cached.save_overload
 
@@ -69,8 +69,8 @@ def warn_of_no_cache() -> None:
 def compiled(function: Any, signature: object) -> Callable[..., Any]:
     """A kernel for arguments of exactly these types, compiled or read from the cache.
 
-    Says on stderr that something is being compiled, if it takes long. What is found in the cache
-    is not announced, however slow the machine.
+    Announces on stderr that it is compiling, if that takes long. Reading from the cache is never
+    announced.
     """
     timer = Timer(PATIENCE_S, _announce)
     # A process that ends meanwhile does not wait for it.

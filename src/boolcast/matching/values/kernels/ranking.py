@@ -1,12 +1,12 @@
-"""Looking values up among sorted constants, and uniting sorted constants of several segments.
+"""Look values up among sorted constants, and unite sorted constants of several segments.
 
-Strings are UTF-8 in one array of bytes, cut up by offsets: bytes order as code points do. Of a
-string constant there may be a cut before it and a cut after it; that is its flags. A hash table
-finds a constant in one or two looks. A slot is 0 where it is empty, otherwise the upper half of
-the hash and the constant's number from 1 on; collisions go to the next slot.
+Strings are UTF-8 in one array of bytes, split by offsets: bytes sort as code points do. The flags
+of a string say whether a boundary lies before it, after it, or both. A hash table finds a string
+in one or two probes. An empty slot is 0; others hold the upper half of the hash and the string's
+number from 1 on. Collisions go to the next slot.
 
-Numbers, integers and floats alike, are pairs (high, low): the largest float not above the
-number, and what is left, a whole number. Pairs order as the numbers do, exactly.
+Integers and floats are pairs (high, low): the largest float not above the number, and the rest,
+a whole number. Pairs sort exactly as the numbers do.
 
 `n` is the number of constants, `m` of values. Arrays are one-dimensional and contiguous.
 """
@@ -38,8 +38,8 @@ def hash_of(data: Array, begin: int, end: int, seed: int) -> int:
     stop = np.uint64(end)
     while at + _BYTE <= stop:
         word = np.uint64(0)
-        for place in range(8):
-            word |= np.uint64(data[at + np.uint64(place)]) << np.uint64(8 * place)
+        for position in range(8):
+            word |= np.uint64(data[at + np.uint64(position)]) << np.uint64(8 * position)
         mixed = (mixed ^ word) * _FACTOR
         mixed ^= mixed >> _HALF
         at += _BYTE
@@ -143,10 +143,10 @@ def rank_string(
     seed: int,
     is_ordered: bool,
 ) -> int:
-    """How many cuts lie before or at a string.
+    """How many boundaries lie before or at a string.
 
     Where the order does not matter, what is no constant lies behind the last: between
-    constants one place is as good as another.
+    constants one position is as good as another.
     """
     number = find(texts, begin, end, offsets, data, table, seed)
     if number >= 0:
