@@ -168,7 +168,7 @@ def test_a_version_that_is_gone_is_given_up_for_the_newest(spark, scene):
     batches = scene.run(spark)
     assert [batch.version for batch in batches] == [2, 2]
     (warning,) = batches[0].warnings
-    assert "pinned to version 1 of the index, now deleted" in warning
+    assert "pinned to version 1 of the index, which is gone" in warning
     assert seen(scene) == 40
 
 
