@@ -1,7 +1,7 @@
 """Messages, packets and records as bytes, in JSON or MessagePack, and back again as they were.
 
 All of them are Structs and say by a tag what they are. Only the values of events need help. An
-event is flat, so a value that is written as an object stands for what has no form of its own:
+event is flat, so a value that is written as an object stands for what JSON cannot write otherwise:
 `{"microseconds": 5}` is a timestamp, `{"description": "NaN"}` an opaque value, and
 `{"infinity": -1}` the least number, for which JSON alone has no word.
 
