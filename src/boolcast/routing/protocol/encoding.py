@@ -98,11 +98,11 @@ def _check_regexes(data: bytes, notation: Notation, limits: Limits) -> None:
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             return
         while waiting:
-            part = waiting.pop()
-            members = part if isinstance(part, list) else []
-            if isinstance(part, dict):
-                members = [part.get(name) for name in ("message", "payload")]
-                check_size(part.get("filter"), limits)
+            value = waiting.pop()
+            members = value if isinstance(value, list) else []
+            if isinstance(value, dict):
+                members = [value.get(name) for name in ("message", "payload")]
+                check_size(value.get("filter"), limits)
             waiting += members
 
 
