@@ -1,29 +1,33 @@
 """The broker core: stimuli in, effects out; no input, output, clock, chance or thread.
 
-`broker` is the door: `Broker.handle(stimulus, now=…)` returns effects. `stimuli`, `effects`,
-`messages` and `records` are the words that cross it, `configuration` and `policies` say how a
-broker behaves, `topology` who is linked to whom. `links` (with `packets`) is a second machine,
-below: it makes a reliable link that keeps the order out of a connection that does not, and tells
-when a neighbour has lost its memory. `encoding` makes bytes of messages, packets and records.
+`core.broker.Broker.handle(stimulus, now=…)` is the only door. A stimulus is a client's request, a
+neighbour's message, a link that comes up, or a timer. The answer is a list of effects to carry out
+in order: write a record, send a message, deliver an event. The simulator and the network are two
+interpreters of that list.
 
-Inside, `state` holds the `tables` (who asked for what, by link and by client), the `neighbours`
-(what each must know and was told) and the `journal` (what must outlive the process, written by
-`keeping`, read by `restoring`). Functions over it act: `clients`, `advertising`, `subscribing`,
-`publishing`, `acknowledging`, `synchronising`. `validation` asserts what holds between steps.
+**A subscription's way.** A client subscribes. Its filter is analysed and becomes an entry of the
+table, and the match engine indexes it. For each neighbour, the propagation policy asks whether the
+neighbour must know it: under flooding always, otherwise if it overlaps with an advertisement that
+came from there. Then the covering graph of that link decides whether the neighbour hears it, or
+whether a more general filter that was sent before covers it. What is sent arrives at the next
+broker as a message, which makes an entry there, and so on towards the publishers.
 
-Policies are small objects, each with a twin that does nothing: `propagation` says which
-neighbours must know a subscription (`overlapping` finds out what overlaps), `covering` which of
-those it is told, `unsubscription` how far a removal goes and what goes with it. `rewriting` says
-in which form subscriptions of neighbours are matched, `advertisement_rewriting` in which form
-their advertisements are asked for overlaps (both rest on `post_pruning`), `sending` in which form
-a client's subscription goes out, `merging` which entries become one; they choose by what
-`learning` knows, and `reviewing` has them look at the entries now and then. Covering rests on
-`graph` (who covers whom towards one neighbour), that on `candidates` (who may, by `spans`,
-`samples` and `needles`) and `forms` (filters, and what is quickly seen of them: ranges and
-`alternatives`; the algebra proves the rest).
+**An event's way.** The publisher's broker checks the event against the publisher's advertisements.
+Every broker on the way matches it against its table once. It sends the event to each link with a
+matching entry, except the one it came from, and delivers it to its own clients.
 
-Four things keep every event on its way, whatever the policy: local clients are matched by their
-original filters (R1); a neighbour hears what it must know more before what it may forget (R2);
-one that has not yet said what it wants, or not yet answered an advertisement, gets every event
-that this concerns; and what a broken link held up goes everywhere.
+**Make before break.** When a subscription goes, others that it covered must be told. A neighbour
+always hears first what it must know more and then what it may forget (R2). Links keep the order, so
+there is no moment in which an event that somebody wants has no way.
+
+What keeps every event on its way, whatever the policies:
+
+- Local clients are matched by their original filters (R1).
+- Neighbours are told in make-before-break order (R2).
+- A neighbour that has not yet said what it wants, or not yet answered an advertisement, gets every
+  event that this concerns.
+- Events that a broken link held up go everywhere.
+
+Policies save traffic, memory or time and never change what clients get. Each has a twin that does
+nothing, and a test compares the two.
 """

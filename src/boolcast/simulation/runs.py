@@ -1,4 +1,4 @@
-"""Running a plan: play it, let it come to rest, have a last round of events, and judge."""
+"""Run a plan: play it, let it come to rest, publish a last round of events, and judge."""
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from traceback import format_exception_only
@@ -19,7 +19,7 @@ from boolcast.simulation.scenarios.plans import Drawn, Links, Plan, draw
 from boolcast.simulation.workers import spread
 
 _PROBES: Final = 500
-"""How often a run is asked whether it is at rest, beside before every action."""
+"""How often a run is probed for rest, besides before every action."""
 
 _ALWAYS_SHOWN: Final = (
     *("propagation", "covering", "covering.advertisements", "propagation.overlap"),
@@ -119,7 +119,7 @@ class Run:
     ) -> Outcome:
         """Run the plan to its end; `tell` hears after each slice of time how far it is.
 
-        What breaks is told in the outcome, since that is what we look for.
+        An exception becomes part of the outcome: it is what we look for.
         """
         simulation = self.simulation
         try:

@@ -31,12 +31,12 @@ def spread(
     processes: list[SpawnProcess] = []
 
     def give(pipe: Connection, process: SpawnProcess) -> None:
-        place = next(left, None)
-        if place is not None:
-            busy[pipe] = (process, place)
+        number = next(left, None)
+        if number is not None:
+            busy[pipe] = (process, number)
             # A dead process is noticed when its answer is waited for.
             with suppress(OSError):
-                pipe.send(tasks[place])
+                pipe.send(tasks[number])
 
     try:
         for _ in range(min(cores, len(tasks))):
@@ -44,12 +44,12 @@ def spread(
         while told < len(tasks):
             for pipe in wait(list(busy)):
                 assert isinstance(pipe, Connection)
-                process, place = busy.pop(pipe)
+                process, number = busy.pop(pipe)
                 try:
-                    done[place] = pipe.recv()
+                    done[number] = pipe.recv()
                 except (EOFError, OSError):
                     process.join()
-                    done[place] = after_death(tasks[place], process.exitcode or 0)
+                    done[number] = after_death(tasks[number], process.exitcode or 0)
                     give(*_start(function, processes))
                 else:
                     give(pipe, process)

@@ -1,6 +1,6 @@
 """The broker: stimuli in, effects out.
 
-The two tables at the end of this file say which function acts on what.
+The two tables at the end of this file map stimuli and messages to their handlers.
 """
 
 from collections.abc import Callable, Iterable
@@ -55,14 +55,14 @@ from boolcast.routing.tables.overlaps import OverlapCounts
 class Broker:
     """A broker of an acyclic network, without input, output, clock or chance.
 
-    `neighbours` are the links it is to have: until one is up and the neighbour has said what it
-    wants, events for it are sent and wait below. `epoch` must be larger whenever a broker of the
-    same name starts without its records: the ids that it gives out hold it. `analyser` may be
-    shared by brokers in one process, to prove things once; `engine`, which must be empty, stands
-    for the one that the configuration names. `statistics` are what policies that rewrite entries
-    choose by; without them the engine must be one that counts.
+    `neighbours` are the links it is to have. Until a neighbour is up and has said what it wants, it
+    is sent every event, and the link layer keeps them. `epoch` must grow whenever a broker of the
+    same name starts without its records, because its ids contain it. Brokers in one process may
+    share an `analyser`, to prove things once. `engine` replaces the one that the configuration
+    names and must be empty. Policies that rewrite entries choose by `statistics`; without them the
+    engine must be one that counts.
 
-    Raises ConfigurationError where neither is given, and StatisticsError.
+    Raises ConfigurationError if both are missing, and StatisticsError.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Broker:
 
     @property
     def overlap_figures(self) -> OverlapCounts:
-        """How often it was asked what overlaps, what came of it, and what the algebra removed."""
+        """How often overlaps were tested, found, and refuted by a proof."""
         return self.state.overlap_figures
 
     def validate(self) -> None:

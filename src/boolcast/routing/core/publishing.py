@@ -1,7 +1,7 @@
 """Events go where a subscription that accepts them came from: each link once, each client once.
 
-This is the path that everything else is there for, so it allocates little: where no header
-changes, the message that came in is the one that goes out.
+Everything else exists for this path, so it allocates little: where no header changes, the message
+that came in is the one that goes out.
 """
 
 from boolcast.errors import UnadvertisedError, UnknownAdvertisementError

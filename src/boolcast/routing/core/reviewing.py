@@ -1,11 +1,10 @@
-"""After so many events, the entries of neighbours are looked at anew: merged, then rewritten.
+"""After a number of events the broker reviews its entries of neighbours: it merges, then rewrites.
 
-The moment is counted in events, so that the same stimuli lead to the same effects, and so that
-an engine that counts has something to tell. Merging comes first, because a rewritten form is
-good for matching only (R4). Advertisements of neighbours come last, because what they rule out
-depends on the subscriptions. Where nothing has come or gone, budgets are judged by newer
-statistics, and entries rewritten anew only where one is overspent. Nothing of this can be seen in
-what clients get.
+Reviews are counted in events, so that the same stimuli lead to the same effects, and so that a
+counting engine has something to learn from. Merging comes first, because a rewritten filter is for
+matching only (R4). Advertisements of neighbours come last, because what they rule out depends on
+the subscriptions. If nothing has come or gone, newer statistics may still show that a budget is
+overspent; only then entries are rewritten anew. Clients never notice a review.
 """
 
 from itertools import chain
@@ -97,7 +96,7 @@ def _knowledge(state: State, selectivities: Selectivities) -> Knowledge:
 
 
 def _prune_advertisements(state: State, selectivities: Selectivities) -> Rewritten[AdvertisementId]:
-    """Hold advertisements of neighbours in another form, and withdraw what none calls for now.
+    """Hold advertisements of neighbours pruned, and withdraw what none calls for now.
 
     What begins to overlap only by that is not told afterwards (P3-B9).
     """

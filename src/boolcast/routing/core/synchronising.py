@@ -1,13 +1,13 @@
-"""Two brokers that share a link tell each other again what the other must know.
+"""Two brokers with a fresh link tell each other everything that the other must know.
 
-That happens when a link is made, and when a side has lost its memory. What a neighbour said
-before is stale from then on: it stays in force, and goes if the neighbour has said all and not
-this. Until the neighbour has said all, it gets every event. So an event that meets a broker
-which is still learning goes too far, and never astray.
+A link is fresh when it is made, and when a side has lost its memory. Everything the neighbour said
+before becomes stale: it stays in force, and is removed if the neighbour has said everything without
+repeating it. Until the neighbour has said everything, it gets every event. So an event that meets
+a broker which is still learning may go too far, but never astray.
 
-*All* has two stages. A broker has said all its advertisements when it has heard all from its
-other neighbours; and all its subscriptions when moreover it knows the advertisements of the very
-neighbour that it tells, because those decide what to tell. The network is a tree, so the
+Saying everything has two stages. A broker has said all its advertisements when it has heard all
+from its other neighbours. It has said all its subscriptions when it also knows the advertisements
+of the neighbour it tells, because those decide what to tell. The network is a tree, so the
 conditions are never circular, and the leaves begin.
 """
 

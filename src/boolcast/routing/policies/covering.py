@@ -1,4 +1,4 @@
-"""Which of the filters that a neighbour must know it is told: covering none, active, lazy."""
+"""Which of the filters that a neighbour must know are sent: covering none, active or lazy."""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -17,7 +17,7 @@ from boolcast.routing.tables.overlaps import Overlaps
 
 class PropagationPolicy(Protocol):
     """Decides who must know what. It hears of every entry that comes or goes, also when a broker
-    is restored, in the form that it came in; of an advertisement also another form may be held.
+    is restored. A pruned filter may be held in place of an advertisement.
     """
 
     sends_advertisements: bool
@@ -25,7 +25,7 @@ class PropagationPolicy(Protocol):
     def add_advertisement(self, entry: Entry) -> None: ...
 
     def hold_advertisement(self, entry: Entry, analysed: AnalysedFilter) -> None:
-        """Ask an advertisement of a neighbour in this form from now on."""
+        """Test overlaps with this filter in place of the advertisement from now on."""
 
     def remove_advertisement(self, entry: Entry) -> None: ...
 

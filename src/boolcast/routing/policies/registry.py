@@ -1,4 +1,4 @@
-"""Every policy and engine by its name: the one place where names become objects."""
+"""Every policy and engine by its name, and the policies of one broker."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -77,7 +77,7 @@ class ReviewReport(msgspec.Struct, frozen=True, kw_only=True):
     nothing more was rewritten although it should have been, `missed` which memory target was
     aimed at in vain.
 
-    `pruned_advertisements` of neighbours are asked for overlaps in a form that has
+    `pruned_advertisements` of neighbours are tested for overlaps with
     `removed_from_advertisements` predicates less, and the part `lost_rank` of what they ruled out
     is lost; `advertisement_problem` and `missed_by_advertisements` are the same of these.
     """

@@ -1,7 +1,7 @@
 """Messages, packets and records as bytes, in JSON or MessagePack, and back again as they were.
 
 All of them are Structs and say by a tag what they are. Only the values of events need help. An
-event is flat, so a value that is written as an object stands for what has no form of its own:
+event is flat, so a value that is written as an object stands for what JSON cannot write otherwise:
 `{"microseconds": 5}` is a timestamp, `{"description": "NaN"}` an opaque value, and
 `{"infinity": -1}` the least number, for which JSON alone has no word.
 
@@ -98,11 +98,11 @@ def _check_regexes(data: bytes, notation: Notation, limits: Limits) -> None:
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             return
         while waiting:
-            part = waiting.pop()
-            members = part if isinstance(part, list) else []
-            if isinstance(part, dict):
-                members = [part.get(name) for name in ("message", "payload")]
-                check_size(part.get("filter"), limits)
+            value = waiting.pop()
+            members = value if isinstance(value, list) else []
+            if isinstance(value, dict):
+                members = [value.get(name) for name in ("message", "payload")]
+                check_size(value.get("filter"), limits)
             waiting += members
 
 

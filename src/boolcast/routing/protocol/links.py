@@ -207,8 +207,8 @@ class LinkEnd:
         self._pump()
 
     def _begin_anew(self, peer: int) -> None:
-        for place in range(len(self.waiting)):
-            self._forget_message(self.acknowledged + 1 + place)
+        for index in range(len(self.waiting)):
+            self._forget_message(self.acknowledged + 1 + index)
         self.peer = peer
         self.received = self.acknowledged = self._transmitted = self._given = 0
         self._early.clear()
@@ -216,8 +216,8 @@ class LinkEnd:
             replace(each, everywhere=True) for each in self.waiting if isinstance(each, Publish)
         )
         self._keep_state()
-        for place in range(len(self.waiting)):
-            self._keep_message(place)
+        for index in range(len(self.waiting)):
+            self._keep_message(index)
 
     def _data(self, packet: Data) -> None:
         if (packet.sender, packet.receiver) != (self.peer, self.session):
@@ -261,16 +261,16 @@ class LinkEnd:
         if self._transmitted < end:
             if self._transmitted == 0:
                 self._heard_at = self._now
-            for place in range(self._transmitted, end):
-                self._transmit(place)
+            for index in range(self._transmitted, end):
+                self._transmit(index)
             self._transmitted = end
             self._given = max(self._given, self.acknowledged + end)
         if self._transmitted:
             self._arm()
 
-    def _transmit(self, place: int) -> None:
-        number = self.acknowledged + 1 + place
-        self._effects.append(Transmit(Data(self.session, self.peer, number, self.waiting[place])))
+    def _transmit(self, index: int) -> None:
+        number = self.acknowledged + 1 + index
+        self._effects.append(Transmit(Data(self.session, self.peer, number, self.waiting[index])))
 
     def _say_hello(self, *, is_answer: bool) -> None:
         hello = Hello(self.session, self.peer, self.received, is_answer)
@@ -286,8 +286,8 @@ class LinkEnd:
         elif self._transmitted:
             if self._heard_at + self.configuration.resend_seconds <= self._now:
                 self._heard_at = self._now
-                for place in range(self._transmitted):
-                    self._transmit(place)
+                for index in range(self._transmitted):
+                    self._transmit(index)
             self._arm()
 
     def _arm(self) -> None:
@@ -302,10 +302,10 @@ class LinkEnd:
             state = LinkState(self.session, self.peer, self.received, self.acknowledged)
             self._effects.append(PersistLink(_STATE, state))
 
-    def _keep_message(self, place: int) -> None:
+    def _keep_message(self, index: int) -> None:
         if self.configuration.durable:
-            key = _key(self.acknowledged + 1 + place)
-            self._effects.append(PersistLink(key, self.waiting[place]))
+            key = _key(self.acknowledged + 1 + index)
+            self._effects.append(PersistLink(key, self.waiting[index]))
 
     def _forget_message(self, number: int) -> None:
         if self.configuration.durable:

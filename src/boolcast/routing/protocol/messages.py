@@ -31,7 +31,7 @@ class Unadvertise(msgspec.Struct, frozen=True, tag="unadvertise"):
 
 
 class Subscribe(msgspec.Struct, frozen=True, tag="subscribe"):
-    """The sender wants what the filter accepts; the filter is in the form sent (R3)."""
+    """The sender wants what the filter accepts; the filter is the one that was sent (R3)."""
 
     subscription: SubscriptionId
     filter: Filter

@@ -30,7 +30,7 @@ class LinkRecord(msgspec.Struct, frozen=True, tag="link"):
 class AdvertisementRecord(msgspec.Struct, frozen=True, tag="advertisement"):
     """An advertisement that came over a link, or from a client under a name.
 
-    `held` is the form in which it is asked for overlaps, where that is another one.
+    `held` is the filter that overlaps are tested with, if it is another one.
     """
 
     advertisement: AdvertisementId
@@ -46,7 +46,7 @@ class AdvertisementRecord(msgspec.Struct, frozen=True, tag="advertisement"):
 class SubscriptionRecord(msgspec.Struct, frozen=True, tag="subscription"):
     """A subscription that came over a link, or from a client under a name.
 
-    `sent` is the form for neighbours where that is another one. `constituents` are those of a
+    `sent` is the filter for neighbours, if it is another one. `constituents` are those of a
     merger that this broker has made.
     """
 
@@ -71,7 +71,7 @@ class ForwardedAdvertisementRecord(msgspec.Struct, frozen=True, tag="forwarded-a
 
 
 class ForwardedSubscriptionRecord(msgspec.Struct, frozen=True, tag="forwarded-subscription"):
-    """A subscription that a neighbour holds from us, in the form sent; perhaps a ghost."""
+    """A subscription that a neighbour holds from us, as it was sent; perhaps a ghost."""
 
     link: BrokerId
     subscription: SubscriptionId

@@ -1,4 +1,4 @@
-"""In which form advertisements of neighbours are asked for overlaps: as they came, or pruned (P3).
+"""What overlaps are tested with: advertisements of neighbours as they came, or pruned (P3).
 
 A pruned advertisement overlaps with more subscriptions and never with fewer, so a subscription may
 go to a neighbour for nothing (R8). What the table holds and passes on are the advertisements as
@@ -29,17 +29,17 @@ class SubscriptionIndex(SubscriptionPredicates, Protocol):
 
 
 class AdvertisementRewritingPolicy(Protocol):
-    """Holds the advertisements of neighbours as they came, and says in which form to ask them."""
+    """Holds the advertisements of neighbours as they came, and says which filters to test."""
 
     @property
     def rewritten(self) -> Mapping[AdvertisementId, Filter]:
-        """Those that are asked in another form than they came in."""
+        """Those that are tested by another filter than their own."""
 
     def add(self, name: AdvertisementId, filter: Filter) -> None:
         """One came; it is asked as it is until the next review."""
 
     def resume(self, name: AdvertisementId, filter: Filter) -> None:
-        """One that came was asked in this form before a restart, and is until the next review."""
+        """One was tested by this filter before a restart, and is until the next review."""
 
     def remove(self, name: AdvertisementId) -> None:
         """One is gone."""

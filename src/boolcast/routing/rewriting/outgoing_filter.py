@@ -1,6 +1,6 @@
-"""In which form a client's subscription leaves its broker: whole, or pruned before (P1-B8).
+"""What leaves a client's broker: the whole subscription, or a pruned filter (P1-B8).
 
-The form is chosen once, when the subscription is made, and is the same for all neighbours. From
+The filter is chosen once, when the subscription is made, and is the same for all neighbours. From
 then on it is what counts towards them: covering is judged by it (R3), and by it the brokers
 beyond know the subscription. Here the client's own filter decides what it gets (R1). Only the
 first broker prunes before it sends; the others may prune what came (`rewriting`), which is
@@ -16,10 +16,10 @@ from boolcast.routing.protocol.configuration import SendingSettings
 
 
 class SendingPolicy(Protocol):
-    """Chooses the form that neighbours get to know."""
+    """Chooses the filter that neighbours get."""
 
     def filter_to_send(self, filter: Filter, selectivities: Selectivities | None) -> Filter:
-        """The form of a client's filter for neighbours; None: nothing is known yet."""
+        """The filter for neighbours; without selectivities nothing is known yet."""
 
 
 class Whole:

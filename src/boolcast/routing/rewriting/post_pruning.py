@@ -27,9 +27,9 @@ M = TypeVar("M", bound=LearntMeasure)
 class Rewritten(NamedTuple, Generic[Name]):
     """What a review of all entries came to.
 
-    `changed` are the entries that are to be held in another form from now on, perhaps the one in
-    which they came. With a `problem` nothing more was rewritten; a `missed` target was aimed at in
-    vain. `may_narrow`: some may be less general than they were.
+    `changed` are the entries to hold by another filter from now on, perhaps by their own again.
+    With a `problem` nothing more was rewritten. A `missed` target was not reached. `may_narrow`:
+    some may be less general than they were.
     """
 
     changed: dict[Name, Filter]
@@ -40,7 +40,7 @@ class Rewritten(NamedTuple, Generic[Name]):
 
 
 class PostPruning(Generic[Name, M]):
-    """Holds entries as they came, and says in which form to hold them.
+    """Holds entries as they came, and says by which filters to hold them.
 
     What was pruned stays so, and each review prunes further where the rules allow it. It begins
     anew from the entries as they came where the reason is gone: entries have left and made room
@@ -79,7 +79,7 @@ class PostPruning(Generic[Name, M]):
         self._new[name] = None
 
     def resume(self, name: Name, filter: Filter) -> None:
-        """An entry that came was held in this form when it was last reviewed, before a restart."""
+        """An entry was held by this filter when it was last reviewed, before a restart."""
         self.rewritten[name] = filter
 
     def remove(self, name: Name) -> None:
@@ -164,7 +164,7 @@ class PostPruning(Generic[Name, M]):
 def difference(
     originals: Mapping[Name, Filter], former: Mapping[Name, Filter], current: Mapping[Name, Filter]
 ) -> dict[Name, Filter]:
-    """What must be taken up by who holds the former forms and is to hold the current ones."""
+    """The filters to change for a holder of the former ones, to get to the current ones."""
     restored = {name: originals[name] for name in former if name not in current}
     return restored | {name: each for name, each in current.items() if former.get(name) != each}
 

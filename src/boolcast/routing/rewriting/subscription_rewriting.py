@@ -1,6 +1,6 @@
-"""In which form entries of neighbours are matched: as they came, pruned, predicates replaced.
+"""How entries of neighbours are matched: as they came, pruned, or with predicates replaced.
 
-A rewritten form lets more events pass and never fewer, so an event may go to a neighbour for
+A rewritten filter lets more events pass and never fewer, so an event may go to a neighbour for
 nothing. It is private to the match engine of this broker (R4): what is forwarded, covered and
 merged are the entries as they came, which the tables keep. So an entry is removed by its id and
 nothing else happens (P1-B10), and it is put back to what it was when the reason for its
@@ -24,11 +24,11 @@ from boolcast.routing.rewriting.post_pruning import PostPruning, Rewritten, diff
 
 
 class RewritingPolicy(Protocol):
-    """Holds the entries of neighbours as they came, and says in which form to match them."""
+    """Holds the entries of neighbours as they came, and says which filters to match."""
 
     @property
     def rewritten(self) -> Mapping[SubscriptionId, Filter]:
-        """The entries that are matched in another form than they came in."""
+        """The entries that are matched by another filter than their own."""
 
     def add(self, subscription: SubscriptionId, filter: Filter, way: str) -> None:
         """An entry came from that neighbour; it is matched as it is until the next review."""

@@ -98,7 +98,7 @@ class Node:
     def __init__(self, analysed: AnalysedFilter, order: int) -> None:
         self.analysed = analysed
         self.order = order
-        # A node that is its own parent has no place yet; None is the virtual root.
+        # A node that is its own parent is not in the graph yet; None is the virtual root.
         self.parent: Node | None = self
         self.children: dict[Node, None] = {}
         self.members: dict[str, None] = {}
@@ -157,7 +157,7 @@ class RelationGraph:
             return Change([], [])
         node = self._new_node(analysed)
         self._join(node, name)
-        displaced = self._place(node, None)
+        displaced = self._insert_below(node, None)
         return Change([name] if node.parent is None else [], [root.leader for root in displaced])
 
     def insert_forwarded(self, name: str, analysed: AnalysedFilter) -> None:
@@ -185,7 +185,7 @@ class RelationGraph:
                 child, _by_parent(self._coverings.covering(child.analysed)), parent
             )
             if coverer is not None:
-                self._place(child, coverer)
+                self._insert_below(child, coverer)
             else:
                 self._attach(child, parent)
                 if parent is None:
@@ -202,7 +202,7 @@ class RelationGraph:
         node.members[name] = None
         self.nodes[name] = node
 
-    def _place(self, newcomer: Node, start: Node | None) -> list[Node]:
+    def _insert_below(self, newcomer: Node, start: Node | None) -> list[Node]:
         """Algorithm 1, from `start` down, for a node with all that is below it.
 
         Returns the roots that it took over. A work list stands for the recursion, because

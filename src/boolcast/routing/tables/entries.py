@@ -1,7 +1,7 @@
-"""What a broker holds: advertisements and subscriptions by id, by link and by client (F1).
+"""Advertisements and subscriptions by id, by link and by client (F1).
 
-The same table serves both. `SRT` and `PRT` are the papers' names for the two: what
-subscriptions are routed by, and what publications are routed by.
+The same table serves both. The papers call them `SRT`, which routes subscriptions, and `PRT`, which
+routes publications.
 """
 
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from boolcast.model.identifiers import BrokerId, ClientId
 
 
 class Entry:
-    """An advertisement or subscription, and where it came from: a link, or a client by a name.
+    """An advertisement or subscription, and its origin: a link, or a client and its name for it.
 
-    `order` says what came before what. `is_stale`: it came over a link that was made anew since,
-    and the neighbour has not repeated it yet. `sent` is the form that neighbours get to know,
-    which may be more general than that of a client (R3).
+    `order` grows with each entry. `is_stale`: it came over a link that was made anew since, and the
+    neighbour has not repeated it yet. `sent` is the filter that neighbours get, which may be more
+    general than the client's own (R3).
     """
 
     __slots__ = ("analysed", "client", "id", "is_stale", "link", "name", "order", "sent")
@@ -42,7 +42,7 @@ class Entry:
 
 
 class Table:
-    """Entries by id, by link, and by client and name; always in the order of their coming."""
+    """Entries by id, by link, and by client and name; always in order of arrival."""
 
     def __init__(self) -> None:
         self.entries: dict[str, Entry] = {}
@@ -75,7 +75,7 @@ class Table:
         return self.by_client.get(client, {}).get(name)
 
     def add(self, entry: Entry) -> None:
-        """Take up an entry with a new id."""
+        """Add an entry with a new id."""
         self.entries[entry.id] = entry
         if entry.link is not None:
             self.by_link.setdefault(entry.link, {})[entry.id] = entry

@@ -1,4 +1,4 @@
-"""What a broker knows of a neighbour: what it must know, what it was told, how far both are."""
+"""A neighbour: what it must know, what it was told, and how far both sides are."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class Forwarded(NamedTuple):
-    """A subscription that the neighbour holds from us, in the form sent (R3).
+    """A subscription that the neighbour holds from us, with the filter that was sent (R3).
 
-    A *ghost* nobody here asks for any more; the neighbour was left with it (P4-B6).
+    Nobody here asks for a *ghost* any more; the neighbour was left with it (P4-B6).
     """
 
     analysed: AnalysedFilter
@@ -23,11 +23,11 @@ class Forwarded(NamedTuple):
 class Neighbour:
     """One link, as the routing tables see it.
 
-    `advertisements` and `subscriptions` say what the neighbour must know and is told of each;
-    `forwarded` are the subscriptions it holds, Fwd(U) of F1. Until the link has come up once it
-    is not open: the neighbour is told nothing but events. Of each stage of synchronisation is
-    known whether all was said, and whether the neighbour has said all. `unacknowledged` holds the
-    advertisements to which it may not have answered with all its subscriptions, by id.
+    `advertisements` and `subscriptions` hold what the neighbour must know, and which of that it is
+    told. `forwarded` are the subscriptions it holds from us, Fwd(U) of F1. Until the link has come
+    up once it is not open, and the neighbour gets only events. The four flags say which side has
+    said everything in which stage of synchronisation. `unacknowledged` are the advertisements, by
+    id, that the neighbour may not have answered with all its subscriptions yet.
     """
 
     def __init__(

@@ -1,10 +1,10 @@
 """Which of many entries overlap with a filter: by pairs, by the index, or by both.
 
-*Pairs* are proven one by one by the algebra, which is exact within its budget. The *index* of
-violating predicates (P3-B4) looks at all entries at once and may find an overlap too many. As two
-stages, the index finds few and the algebra refutes what is false among them; how much that is, is
-counted. None of the three misses an overlap, and which pairs overlap does not depend on what else
-is there, so the answers to both sides agree. Only where a budget ran out may they differ.
+*Pairs*: the algebra proves one pair after the other, exactly within its budget. *Index*: the index
+of violating predicates (P3-B4) looks at all entries at once and may find too many. *Both*: the
+index finds a few entries, and the algebra refutes the false ones, which are counted. None of the
+three misses an overlap. Whether a pair overlaps does not depend on the other entries, so both sides
+of a link agree, unless a budget ran out.
 """
 
 from collections.abc import Callable
@@ -20,22 +20,22 @@ from boolcast.routing.tables.entries import Entry
 T = TypeVar("T", int, bool)
 
 FEW: Final = 32
-"""Of so many entries pairs are always the faster way."""
+"""Up to this many entries, testing pairs is always faster."""
 
 INDEXED_COSTS: Final = 32
-"""To index an entry takes as long as to look at so many pairs whose ranges settle it."""
+"""Indexing an entry costs as much as this many pairs that ranges decide."""
 
 HANDFUL: Final = 8
-"""So many pairs are looked at before the index is asked for any that overlaps."""
+"""Pairs to test before the index is asked for any overlap."""
 
 PROOF_COSTS: Final = 100
-"""A proof takes as long as so many such pairs."""
+"""A proof costs as much as this many such pairs."""
 
 
 class OverlapCounts(msgspec.Struct):
-    """How many questions were asked, and how many overlaps found in answer to them.
+    """How many questions were asked, and how many overlaps were found.
 
-    `checked` overlaps of the index the second stage looked at, and `refuted` were none.
+    The second stage `checked` overlaps of the index and `refuted` some.
     """
 
     asked: int = 0

@@ -311,8 +311,8 @@ class Checker(Observer):
         self._last[line] = known.number
 
     def _has_crashed(self, start: float, end: float) -> bool:
-        place = bisect_left(self._crashes, start)
-        return place < len(self._crashes) and self._crashes[place] <= end
+        first = bisect_left(self._crashes, start)
+        return first < len(self._crashes) and self._crashes[first] <= end
 
     def _comes_again(self, broker: BrokerId, start: float, end: float) -> bool:
         """True if the broker has lost its memory between the two."""

@@ -1,8 +1,8 @@
 """What a broker's process does in one step: the broker, and the links below it.
 
-There are two kinds. `ProtocolProcess` runs `protocol.links` below the broker, and so stands wires
-that lose, repeat and delay, and crashes. `DirectProcess` is its twin that does nothing: messages
-are the packets, so the wires must be perfect and no broker may crash; it costs a third.
+There are two kinds. `ProtocolProcess` runs `protocol.links` below the broker, and so survives
+crashes and wires that lose, repeat and delay. `DirectProcess` is its twin without a link protocol:
+messages are the packets. It needs perfect wires and no crashes, and costs a third.
 
 A step is all that follows from one job. Nothing of it is seen from outside until it is committed:
 a process that crashes in between has not done it.

@@ -1,7 +1,7 @@
 """The queue of a broker's process: one job after the other, each in its time.
 
-Jobs wait in one queue. A job is done when the process turns to it, takes the time that its costs
-say, and is seen from outside at the end of it.
+A job is done when the process turns to it, takes the time that its costs say, and becomes visible
+outside at the end of that time.
 """
 
 from collections import deque

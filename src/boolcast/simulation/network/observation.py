@@ -1,4 +1,4 @@
-"""What a simulation tells those who watch it: what clients did and got, and what brokers sent."""
+"""What observers of a simulation hear: what clients did and got, and what brokers sent."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any

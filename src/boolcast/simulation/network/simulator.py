@@ -1,12 +1,11 @@
 """Brokers, wires and clients in virtual time.
 
-`Simulation` is the second interpreter of the broker's effects beside the network: processes do
-their jobs, wires carry their packets, clients ask and get. Faults are methods here; `faults` says
-when they strike. Who wants to know what happened listens (`observation`).
+`Simulation` interprets the effects of brokers, as the network does: processes do their jobs, wires
+carry packets, clients ask and get. Faults are methods here; `scenarios.faults` says when they
+strike. Observers hear what happens (`observation`).
 
-Clients do not give up: what a client asks of a broker that is down it asks again when that is up,
-and what a broker without its disk has forgotten its clients ask for anew. Only publications that
-no broker had accepted are lost with it.
+Clients do not give up. If their broker is down, they ask again when it is up. If it has lost its
+memory, they ask for everything anew. Only publications that no broker had accepted are lost.
 """
 
 from collections.abc import Iterable
@@ -62,10 +61,10 @@ Direction = tuple[BrokerId, BrokerId]
 class Simulation:
     """A network that begins with all brokers up and all links whole.
 
-    `is_direct` does without the link protocol: perfect wires and no crashes, in return for speed.
-    `shares_matching` stands one match engine for all brokers in for that of each, to the same
-    effect where those are of the kind `access`. `statistics` are what all brokers are given that
-    choose by them. Raises UsageError where that does not fit.
+    `is_direct` leaves out the link protocol: faster, but wires must be perfect and no broker may
+    crash. With `shares_matching` one match engine serves all brokers, to the same effect, if they
+    use the engine `access`. `statistics` are for policies that need selectivities. Raises
+    UsageError if wires are not perfect with `is_direct`.
     """
 
     def __init__(  # noqa: PLR0913 - a setting each
@@ -116,7 +115,7 @@ class Simulation:
         self._broken = dict.fromkeys(map(frozenset, topology.links), 0)
         """How many faults break each link."""
         self._connected: set[Direction] = set()
-        """Which ends of links believe, or will when they have done their jobs, to be connected."""
+        """The ends of links that are connected, or will be when their jobs are done."""
         self._wishes = {name: Wishes() for name in topology.brokers}
         self._sizes = Sizes()
         self._timers: dict[tuple[BrokerId, BrokerId | None], float] = {}

@@ -1,6 +1,6 @@
-"""Virtual time: what is to happen, when, in one heap. What is due at the same time keeps its order.
+"""Virtual time: one heap of timed actions. Actions due at the same time keep their order.
 
-Time passes only from one action to the next, so an hour of it takes as long as what happens in it.
+Time passes only from one action to the next, so an hour without actions takes no time.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""What carries packets from one broker to another, in one direction: slow, narrow, unreliable.
+"""Wires carry packets from one broker to another, in one direction: slow, narrow, unreliable.
 
-A wire knows nothing of what it carries but the size. A *perfect* one neither loses nor repeats nor
-delays out of turn.
+A wire knows only the size of a packet. A *perfect* wire loses nothing, repeats nothing and keeps
+the order.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class WireSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a wire is when nothing is wrong with it: `bytes_per_second` 0 is without limit.
+    """A wire without faults; `bytes_per_second` 0 means no limit.
 
     `loss`, `repetition` and `lateness` are the shares of packets that get lost, arrive twice,
     and arrive up to `late_ms` later than they should, overtaken by others.

@@ -1,4 +1,4 @@
-"""A run in words: topology, workload, policy, faults, seed. What is `random` the seed draws.
+"""A run as text: topology, workload, policy, faults, seed. The seed draws what is `random`.
 
 The texts are those of the command line: `line:5`, `groups`, `active`, `cut:3,loss:0.1`.
 """
@@ -73,7 +73,7 @@ class Drawn(NamedTuple):
 def draw(plan: Plan) -> Drawn:
     """Make up what the plan leaves open. Raises an InputError or UsageError for what makes no plan.
 
-    Each part has a stream of random numbers of its own: the same seed gives the same topology and
+    Each draws from its own stream of random numbers: the same seed gives the same topology and
     history to every policy.
     """
     _check_numbers(plan)
@@ -180,8 +180,8 @@ def _faults(
         return wires, kinds.draw(chance, topology, chosen, count=count, start=1.0, seconds=seconds)
     found: list[Fault] = []
     shares: dict[str, float] = {}
-    for part in plan.faults.split(","):
-        name, _, amount = part.strip().partition(":")
+    for fault in plan.faults.split(","):
+        name, _, amount = fault.strip().partition(":")
         try:
             if name in _PACKET_FAULTS:
                 shares[name] = float(amount) if amount else _USUAL_SHARE
@@ -196,7 +196,7 @@ def _faults(
                 known = ", ".join((*kinds.KINDS, *_PACKET_FAULTS))
                 raise UsageError(f"there is no fault {name!r}: take none, random, or {known}")
         except ValueError:
-            raise UsageError(f"{part!r} has no number: write {name}:3 or loss:0.1") from None
+            raise UsageError(f"{fault!r} has no number: write {name}:3 or loss:0.1") from None
     for name, share in shares.items():
         if not 0 <= share < 1:
             raise UsageError(f"{name} is a share from 0 to below 1, not {share}")

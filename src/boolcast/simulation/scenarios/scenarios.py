@@ -84,7 +84,7 @@ _LOWER_VALUES: Final = 5
 
 def groups(topology: Topology, load: Load, seed: int, chance: Random) -> Scenario:  # noqa: ARG001
     """P4-X1: `group = g` covers many `group = g and x between l and l + w`, in random order."""
-    publishing, subscribing = _places(topology, load)
+    publishing, subscribing = _client_brokers(topology, load)
     roots = min(load.groups, load.subscriptions)
     children = (load.subscriptions - roots) / roots
     width = min(int(RANGE * load.matching / max(children, load.matching)), RANGE)
@@ -127,7 +127,7 @@ def _pairs(load: Load, seed: int) -> Pairs:
 
 def _from_workload(workload: Callable[[Load, int], Workload]) -> Callable[..., Scenario]:
     def scenario(topology: Topology, load: Load, seed: int, chance: Random) -> Scenario:
-        publishing, subscribing = _places(topology, load)
+        publishing, subscribing = _client_brokers(topology, load)
         source = workload(load, seed)
         subscribers = [
             (
@@ -177,7 +177,7 @@ def scenario(name: str, topology: Topology, load: Load, seed: int, chance: Rando
     return SCENARIOS[name](topology, load, seed, chance)
 
 
-def _places(topology: Topology, load: Load) -> tuple[list[BrokerId], list[BrokerId]]:
+def _client_brokers(topology: Topology, load: Load) -> tuple[list[BrokerId], list[BrokerId]]:
     """Where publishers are, and where subscribers: at different edges where there are enough."""
     if set(PUBLISHER_EDGES) <= set(topology.brokers):
         publishing = list(PUBLISHER_EDGES)
@@ -187,16 +187,16 @@ def _places(topology: Topology, load: Load) -> tuple[list[BrokerId], list[Broker
     return publishing, rest or list(topology.brokers)
 
 
-def publishers(places: list[BrokerId]) -> list[tuple[BrokerId, Request]]:
-    """A client at each place advertises everything."""
+def publishers(brokers: list[BrokerId]) -> list[tuple[BrokerId, Request]]:
+    """A client at each broker advertises everything."""
     return [
         (broker, ClientAdvertises(ClientId("publisher"), "all", TRUE))
-        for broker in dict.fromkeys(places)
+        for broker in dict.fromkeys(brokers)
     ]
 
 
-def publications(load: _Pace, places: list[BrokerId], events: Iterator[Event]) -> Iterator[Action]:
-    """An event every so often, from one place after the other."""
+def publications(load: _Pace, brokers: list[BrokerId], events: Iterator[Event]) -> Iterator[Action]:
+    """An event every `interval_ms`, from one broker after the other."""
     for number, event in enumerate(islice(events, load.publications)):
         request = ClientPublishes(ClientId("publisher"), PublicationId(f"e{number}"), event)
-        yield Action(number * load.interval_ms / 1_000, places[number % len(places)], request)
+        yield Action(number * load.interval_ms / 1_000, brokers[number % len(brokers)], request)

@@ -17,7 +17,7 @@ def line(size: int) -> Topology:
 
 
 def star(size: int) -> Topology:
-    """All linked to the first."""
+    """All brokers linked to the first."""
     return _from_parents([0] * (size - 1))
 
 
