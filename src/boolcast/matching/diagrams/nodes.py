@@ -1,6 +1,6 @@
 """The nodes of all diagrams in growing arrays; filters come as programs (`kernels.diagrams`)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 import numpy as np
@@ -133,17 +133,6 @@ class Nodes:
             store = store._replace(buckets=np.full(4 * len(store.buckets), -1, dtype=np.int32))
             _rehash(store)
         self.store = store
-
-    def size_below(self, roots: Sequence[int]) -> int:
-        """How many nodes these diagrams have together, 0 and 1 aside."""
-        seen: set[int] = set()
-        waiting = [root for root in roots if root > TRUE]
-        while waiting:
-            node = waiting.pop()
-            if node > TRUE and node not in seen:
-                seen.add(node)
-                waiting += (int(self.store.low[node]), int(self.store.high[node]))
-        return len(seen)
 
 
 _BY_NODE: Final = (
