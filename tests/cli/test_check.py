@@ -206,7 +206,7 @@ def test_a_gzipped_file(folder):
 def test_a_path_that_is_wrong_is_not_taken_for_a_filter_alone(folder):
     result = run("check", "filters.txt")
     assert result.code == 2
-    assert result.errors.endswith("if a file was meant, there is none of the name filters.txt\n")
+    assert result.errors.endswith("hint: there is no file filters.txt\n")
 
 
 def test_a_file_that_is_missing(folder):
