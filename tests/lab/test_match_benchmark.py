@@ -13,7 +13,7 @@ from boolcast.lab.benchmarks.choices import EngineName, RivalName, WorkloadName
 from boolcast.lab.benchmarks.figures import BatchFigures
 from boolcast.lab.benchmarks.match.run import Choice, run
 from boolcast.lab.benchmarks.match.single_events import measure_single
-from boolcast.lab.benchmarks.one_core import (
+from boolcast.lab.one_core import (
     _idle_ticks,
     _idlest,
     median_seconds,
@@ -81,7 +81,7 @@ def test_one_core_is_one_and_is_given_back(monkeypatch):
 
 def test_the_idlest_processor_is_taken(monkeypatch):
     ticks = iter([{0: 100, 1: 900, 2: 50}, {0: 180, 1: 910, 2: 70}])
-    monkeypatch.setattr("boolcast.lab.benchmarks.one_core._idle_ticks", lambda: next(ticks))
+    monkeypatch.setattr("boolcast.lab.one_core._idle_ticks", lambda: next(ticks))
     assert _idlest({0, 1, 2}) == 0
 
 
@@ -97,7 +97,7 @@ def test_the_time_is_that_of_the_processor():
 
 def test_the_median_is_of_all_repeats(monkeypatch):
     clock = iter([0, 5, 10, 11, 20, 23])
-    monkeypatch.setattr("boolcast.lab.benchmarks.one_core.process_time", lambda: next(clock))
+    monkeypatch.setattr("boolcast.lab.one_core.process_time", lambda: next(clock))
     assert median_seconds(lambda: None, 3) == 3
 
 

@@ -18,7 +18,7 @@ from boolcast.lab.benchmarks.match.contenders import (
     pairs,
     settle,
 )
-from boolcast.lab.benchmarks.one_core import median_seconds, seconds
+from boolcast.lab.one_core import median_seconds, seconds
 from boolcast.matching.inputs.protocol import Engine
 
 BATCH_EVENTS: Final = 10_000

@@ -9,7 +9,7 @@ from boolcast.lab.benchmarks.choices import EngineName, RivalName
 from boolcast.lab.benchmarks.figures import MissingRival, RivalFigures
 from boolcast.lab.benchmarks.match.contenders import CONTENDERS, auction, load, pairs_of, settle
 from boolcast.lab.benchmarks.match.rivals import RIVALS
-from boolcast.lab.benchmarks.one_core import median_seconds, seconds
+from boolcast.lab.one_core import median_seconds, seconds
 from boolcast.workloads import Auction
 
 BATCH_EVENTS: Final = 20_000

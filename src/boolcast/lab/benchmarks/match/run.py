@@ -9,7 +9,7 @@ from boolcast.lab.benchmarks.figures import BatchFigures, Figures
 from boolcast.lab.benchmarks.match.batches import Field, growth, with_ratios
 from boolcast.lab.benchmarks.match.comparison import BATCH_EVENTS, ClassOne
 from boolcast.lab.benchmarks.match.single_events import measure_single
-from boolcast.lab.benchmarks.one_core import one_core
+from boolcast.lab.one_core import one_core
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):

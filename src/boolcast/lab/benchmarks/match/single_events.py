@@ -14,7 +14,7 @@ from boolcast.lab.benchmarks.match.contenders import (
     load,
     settle,
 )
-from boolcast.lab.benchmarks.one_core import median_seconds
+from boolcast.lab.one_core import median_seconds
 from boolcast.matching.inputs.protocol import Engine
 
 

@@ -14,14 +14,18 @@ publisher, to whomever.
 Events of one publisher reach a subscription in the order in which they were published.
 """
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.lab.papers.unsubscription.workload import Groups
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.simulation.network.observation import Observer
+
+if TYPE_CHECKING:
+    from boolcast.lab.papers.unsubscription.workload import Groups
 
 _MASK = (1 << 64) - 1
 
@@ -43,7 +47,7 @@ class DeliveryFigures(msgspec.Struct, frozen=True, kw_only=True):
 class Deliveries(Observer):
     """Listens to a run of that load; `figures` judges when nothing is on its way any more."""
 
-    def __init__(self, groups: Groups, seed: int) -> None:
+    def __init__(self, groups: "Groups", seed: int) -> None:
         self._groups = groups
         load = groups.load
         random = np.random.default_rng([seed, 1])
