@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 Style = dict[str, Any]
 
 _COLOURS: Final = ("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown")
-_LINES: Final = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (6, 1.5, 1.5, 1.5)), "-", (0, (3, 2)))
+_LINES: Final = ("-", (0, (4, 2)), (0, (2, 2)), (0, (6, 2, 1, 2)), "-", (0, (3, 3)))
 _MARKERS: Final = ("o", "s", "D", "^", "v", "x")
-_WIDEST: Final = 3.6
-_THINNEST: Final = 1.0
+_WIDEST: Final = 4.0
+_THINNEST: Final = 1.4
 
 
 def styles(names: Iterable[str], *, marked: bool = True) -> dict[str, Style]:
@@ -53,7 +53,7 @@ def shades(count: int) -> list[Style]:
     return [
         {
             "color": colours(0.92 * number / last),
-            "linewidth": 6.0 - 5.0 * number / last,
+            "linewidth": 7.0 - 5.8 * number / last,
             "zorder": 3 + number / 10,
         }
         for number in range(count)
@@ -80,7 +80,15 @@ def legend_above(figure: Figure, axes: Iterable[Axes], **options: Any) -> None:
 
 def legend_below(axes: Axes) -> None:
     """A legend below one panel, under the label of its axis."""
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3, frameon=False)
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.18),
+        ncols=3,
+        frameon=False,
+        fontsize="small",
+        handlelength=2.2,
+        columnspacing=1.2,
+    )
 
 
 def save(figure: Figure, path: Path) -> None:

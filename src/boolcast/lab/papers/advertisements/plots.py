@@ -109,5 +109,5 @@ def _combined(runs: Sequence[PruningFigures]) -> Figure:
         axes.set_title(title)
         axes.set_xlabel("share of the advertisements' associations removed")
         axes.set_ylim(bottom=0)
-    legend_above(figure, panels[:1], title="subscription prunings", ncols=len(rising))
+    legend_above(figure, panels[:1], title="subscription prunings")
     return figure
