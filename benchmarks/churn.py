@@ -25,7 +25,7 @@ from time import perf_counter, process_time, sleep, thread_time
 import msgspec
 import numpy as np
 
-from boolcast.lab.benchmarks.match.contenders import auction
+from boolcast.lab.benchmarks.match.engines import auction
 from boolcast.matching.matcher import Matcher
 
 CHUNK = 500

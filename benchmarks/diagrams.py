@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.covering import set_a
 from boolcast.algebra.domains import ALL_EVENTS
 from boolcast.filters.expressions import Filter
-from boolcast.lab.benchmarks.match.contenders import auction
+from boolcast.lab.benchmarks.match.engines import auction
 from boolcast.matching.diagrams.constraints import formula_of
 from boolcast.matching.diagrams.nodes import Nodes, Tree
 from boolcast.matching.diagrams.variable_order import attribute_order, statistics_of

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from boolcast.lab.benchmarks.choices import EngineName, WorkloadName
 from boolcast.lab.benchmarks.figures import BatchFigures
 from boolcast.lab.benchmarks.match import batches
-from boolcast.lab.benchmarks.match.batches import Field, growth, with_ratios
-from boolcast.lab.benchmarks.match.contenders import CONTENDERS, Contender
+from boolcast.lab.benchmarks.match.batches import SharedWorkload, growth, with_ratios
+from boolcast.lab.benchmarks.match.engines import ENGINES, MeasuredEngine
 from boolcast.matching.scan import ScanMatcher
 
 ACCESS, COUNTING, _, SCAN = EngineName
@@ -67,14 +67,14 @@ def test_a_look_takes_no_time_where_there_is_none():
 @pytest.fixture
 def field(monkeypatch):
     monkeypatch.setattr(batches, "BATCH_EVENTS", 70)
-    return Field(WorkloadName.AUCTION, 300, 200, 1)
+    return SharedWorkload(WorkloadName.AUCTION, 300, 200, 1)
 
 
 @pytest.mark.slow
 def test_figures_of_all_engines(field):
     access, counting, _, scan = (field.measure(name, 1) for name in EngineName)
     assert [each.events for each in (access, counting, scan)] == [200, 10, 2]
-    expected = CONTENDERS[SCAN].make()
+    expected = ENGINES[SCAN].make()
     for entry in field._subscriptions.to_pylist():
         expected.add(entry["subscription"], entry["filter"])
     matches = expected.match_batch(field._events).read_all()
@@ -106,8 +106,8 @@ class Forgetful(ScanMatcher):
 
 
 def test_engines_that_disagree_do_not_come_into_one_table(monkeypatch):
-    field = Field(WorkloadName.UNSELECTIVE, 50, 200, 1)
+    field = SharedWorkload(WorkloadName.UNSELECTIVE, 50, 200, 1)
     field.measure(ACCESS, 1)
-    monkeypatch.setitem(CONTENDERS, SCAN, Contender(Forgetful, 1))
+    monkeypatch.setitem(ENGINES, SCAN, MeasuredEngine(Forgetful, 1))
     with pytest.raises(AssertionError, match="scan and access disagree"):
         field.measure(SCAN, 1)

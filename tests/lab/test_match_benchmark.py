@@ -1,4 +1,4 @@
-"""What was chosen is measured, in parts, on one core."""
+"""What was chosen is measured step by step, on one core."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from msgspec.structs import replace
 
-from boolcast.lab.benchmarks.choices import EngineName, RivalName, WorkloadName
+from boolcast.lab.benchmarks.choices import AlternativeName, EngineName, WorkloadName
 from boolcast.lab.benchmarks.figures import BatchFigures
 from boolcast.lab.benchmarks.match.run import Choice, run
 from boolcast.lab.benchmarks.match.single_events import measure_single
@@ -28,7 +28,7 @@ EVERYTHING = Choice(
     sizes=[60, 90],
     engines=[EngineName.ACCESS, EngineName.COUNTING],
     single=True,
-    against=[RivalName.NUMPY, RivalName.LAMBDAS],
+    against=[AlternativeName.NUMPY, AlternativeName.LAMBDAS],
     events=40,
     repeats=1,
     seed=1,
@@ -45,7 +45,7 @@ def test_everything_that_was_chosen_is_measured():
         "single": 2,
         "rival": 3,
     }
-    assert len(begun) == EVERYTHING.parts
+    assert len(begun) == EVERYTHING.steps
     assert begun[:3] == [
         "drawing auction with 60 subscriptions",
         "access on auction with 60 subscriptions",
@@ -62,7 +62,7 @@ def test_ratios_are_there_when_a_figure_is():
 
 def test_nothing_else_is_measured():
     nothing = Choice(sizes=[60], engines=[EngineName.ACCESS], events=40, repeats=1, seed=1)
-    assert nothing.parts == 0
+    assert nothing.steps == 0
     assert list(run(nothing, lambda _: None)) == []
 
 

@@ -32,7 +32,8 @@ def drawn(*, above: bool) -> Figure:
 @pytest.mark.parametrize("above", [True, False])
 def test_a_legend_stands_outside_all_axes(above):
     figure = drawn(above=above)
-    legends = figure.legends or [axes.get_legend() for axes in figure.axes]
+    of_axes = [axes.get_legend() for axes in figure.axes]
+    legends = figure.legends or [legend for legend in of_axes if legend is not None]
     assert len(legends) == (1 if above else 4)
     for legend in legends:
         assert [text.get_text() for text in legend.get_texts()] == list(NAMES)

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from boolcast.lab.benchmarks.match.contenders import pairs
+from boolcast.lab.benchmarks.match.engines import pairs
 from boolcast.lab.papers.pruning.experiment import (
     SETTINGS,
     PruningCurve,

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from boolcast.lab.benchmarks.choices import EngineName, SparkPart, WorkloadName
 from boolcast.lab.benchmarks.figures import BatchFigures, SparkFigures, SparkRatio
-from boolcast.lab.benchmarks.process_times import tree_seconds
-from boolcast.lab.benchmarks.spark import benchmark
-from boolcast.lab.benchmarks.spark.benchmark import SparkChoice
+from boolcast.lab.benchmarks.spark import run as benchmark
+from boolcast.lab.benchmarks.spark.process_times import tree_seconds
+from boolcast.lab.benchmarks.spark.run import SparkChoice
 from tests.cli.running import run
 
 RATES = {
@@ -147,8 +147,8 @@ def test_one_core_and_all_of_them(measured):
 
 
 def test_the_bar_knows_its_length():
-    assert choice_of(SparkPart.CLASS_1).begins == 2 + 4 * 3
-    assert choice_of(SparkPart.CORES).begins == 2 * (2 + 2 * 3)
+    assert choice_of(SparkPart.CLASS_1).steps == 2 + 4 * 3
+    assert choice_of(SparkPart.CORES).steps == 2 * (2 + 2 * 3)
 
 
 def test_the_tables(measured):

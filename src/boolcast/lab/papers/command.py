@@ -144,7 +144,7 @@ _PAPERS: Final = (
 
 @reproduce.callback()
 def experiments() -> None:
-    """Run the papers' experiments again, and compare with their figures.
+    """Run the papers' experiments again.
 
     \b
     Examples:

@@ -1,73 +1,91 @@
-"""The figures of `boolcast bench` as tables, or as JSON lines while they come."""
+"""The figures of `boolcast bench match` as tables, as JSON lines, and as a chart."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from time import perf_counter, process_time
 from typing import Final
 
-from rich.console import Console
 from rich.table import Table
 
-from boolcast.cli.output.progress import steps
-from boolcast.cli.output.tables import WIDTH, QuietConsole, number, of_kind, plain_table
-from boolcast.cli.output.writing import write_error, write_json
+from boolcast.cli.output.tables import number, of_kind, plain_table
+from boolcast.cli.output.writing import write_error
+from boolcast.errors import FileError
 from boolcast.lab.benchmarks.figures import (
+    AlternativeFigures,
     BatchFigures,
     Figures,
     GrowthFigures,
-    MissingRival,
-    RivalFigures,
+    MissingAlternative,
     SingleFigures,
 )
-from boolcast.lab.benchmarks.match.run import Choice, run
+from boolcast.lab.benchmarks.match.chart import draw
+from boolcast.lab.benchmarks.output import (
+    Benchmark,
+    mark_scaled,
+    measured,
+    wide_console,
+    write_tables,
+)
 
 _NOTED_SLOWDOWN: Final = 1.5
 
 
-def show(choice: Choice, *, as_json: bool) -> bool:
-    """Measure and write; False if something could not be measured."""
-    found: list[Figures] = []
+def show(run: Benchmark[Figures], steps: int, *, as_json: bool, chart: str | None = None) -> bool:
+    """Measure and write; False if something could not be measured. Raises FileError."""
     clock, processor = perf_counter(), process_time()
-    with steps(choice.parts) as begin:
-        for figures in run(choice, begin):
-            found.append(figures)
-            if as_json:
-                write_json(figures)
+    found = measured(run, steps, as_json=as_json)
     slowdown = (perf_counter() - clock) / (process_time() - processor)
-    missing = of_kind(MissingRival, found)
+    missing = of_kind(MissingAlternative, found)
     if not as_json:
         _write_tables(found)
         for each in missing:
             write_error(f"left out: {each.problem}")
         if slowdown > _NOTED_SLOWDOWN:
             write_error(
-                f"times are of the processor; it was shared: by the clock all took "
-                f"{slowdown:.1f} times as long"
+                f"times are processor time; the processor was shared, and by the clock the run "
+                f"took {slowdown:.1f} times as long"
             )
+    if chart is not None:
+        _write_chart(of_kind(BatchFigures, found), chart)
     return not missing
 
 
+def _write_chart(figures: Sequence[BatchFigures], chart: str) -> None:
+    try:
+        Path(chart).write_text(draw(figures), encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"cannot write: {error.strerror}", path=chart) from None
+
+
 def _write_tables(found: Sequence[Figures]) -> None:
-    # As wide as it takes: a figure that is cut off is none.
-    console = QuietConsole(highlight=False, width=max(Console().width, WIDTH))
-    rivals = of_kind(RivalFigures, found)
-    for table in (
+    console = wide_console()
+    alternatives = of_kind(AlternativeFigures, found)
+    tables = (
         _speed_table(of_kind(BatchFigures, found)),
         _size_table(of_kind(BatchFigures, found)),
         _growth_table(of_kind(GrowthFigures, found)),
         _single_table(of_kind(SingleFigures, found)),
-        _rival_table(rivals),
-    ):
-        if table.row_count:
-            console.print(table)
-    for each in rivals:
+        _alternative_table(alternatives),
+    )
+    write_tables(console, tables)
+    for each in alternatives:
         console.print(f"{each.rival}: {each.what}")
 
 
 def _speed_table(figures: Sequence[BatchFigures]) -> Table:
     table = plain_table(
-        "In batches, from Arrow to Arrow; candidates and matches of an event",
+        "In batches, from Arrow to Arrow; candidates and matches per event",
         ["workload", "engine"],
-        ["subscriptions", "load s", "settle s", "events/s", "µs/event", "candidates", "matches"],
+        [
+            "subscriptions",
+            "events",
+            "load s",
+            "settle s",
+            "events/s",
+            "µs/event",
+            "candidates",
+            "matches",
+        ],
         ["× counting", "× scan"],
     )
     for each in figures:
@@ -75,6 +93,7 @@ def _speed_table(figures: Sequence[BatchFigures]) -> Table:
             each.workload,
             each.engine,
             f"{each.subscriptions:,}",
+            f"{each.events:,}",
             f"{each.load_seconds:.1f}",
             f"{each.settle_seconds:.1f}",
             f"{each.events_per_second:,.0f}",
@@ -89,7 +108,7 @@ def _speed_table(figures: Sequence[BatchFigures]) -> Table:
 
 def _size_table(figures: Sequence[BatchFigures]) -> Table:
     table = plain_table(
-        "Bytes for each subscription",
+        "Bytes per subscription",
         ["workload", "engine"],
         ["subscriptions", "index", "constants", "ids", "texts"],
     )
@@ -109,7 +128,7 @@ def _size_table(figures: Sequence[BatchFigures]) -> Table:
 
 def _growth_table(figures: Sequence[GrowthFigures]) -> Table:
     table = plain_table(
-        "Time for each candidate and match",
+        "Time per candidate and match",
         ["workload", "engine"],
         ["from", "to", "ns before", "ns after", "growth"],
     )
@@ -145,9 +164,9 @@ def _single_table(figures: Sequence[SingleFigures]) -> Table:
     return table
 
 
-def _rival_table(figures: Sequence[RivalFigures]) -> Table:
+def _alternative_table(figures: Sequence[AlternativeFigures]) -> Table:
     table = plain_table(
-        "Class 1 of auction by other means, one batch, from Arrow to Arrow",
+        "Alternatives on class 1 of auction, one batch, from Arrow to Arrow",
         ["by"],
         ["subscriptions", "events", "load s", "events/s", "µs/event", "access is faster"],
     )
@@ -165,5 +184,5 @@ def _rival_table(figures: Sequence[RivalFigures]) -> Table:
             f"{number(each.access_is_faster)} ×{mark}",
         )
     if is_scaled:
-        table.caption = "* as if its time grew with the subscriptions, to as many as access has"
+        mark_scaled(table, "access")
     return table

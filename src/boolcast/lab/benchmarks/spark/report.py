@@ -1,38 +1,38 @@
-"""The figures of `boolcast bench spark` as tables, or as JSON lines while they come."""
+"""The figures of `boolcast bench spark` as tables, or as JSON lines."""
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 
-from boolcast.cli.output.progress import steps
-from boolcast.cli.output.tables import WIDTH, QuietConsole, number, of_kind, plain_table
-from boolcast.cli.output.writing import write_json
-from boolcast.lab.benchmarks.figures import BatchFigures, SparkFigures, SparkRatio
-from boolcast.lab.benchmarks.spark.benchmark import SparkBenchmarkFigures, SparkChoice, run
+from boolcast.cli.output.tables import number, of_kind, plain_table
+from boolcast.lab.benchmarks.figures import (
+    BatchFigures,
+    SparkBenchmarkFigures,
+    SparkFigures,
+    SparkRatio,
+)
+from boolcast.lab.benchmarks.output import (
+    Benchmark,
+    mark_scaled,
+    measured,
+    wide_console,
+    write_tables,
+)
 
 
-def show(choice: SparkChoice, *, as_json: bool) -> None:
+def show(run: Benchmark[SparkBenchmarkFigures], steps: int, *, as_json: bool) -> None:
     """Measure and write."""
-    found: list[SparkBenchmarkFigures] = []
-    with steps(choice.begins) as begin:
-        for figures in run(choice, begin):
-            found.append(figures)
-            if as_json:
-                write_json(figures)
-    if not as_json:
-        _write_tables(found)
-
-
-def _write_tables(found: Sequence[SparkBenchmarkFigures]) -> None:
-    console = QuietConsole(highlight=False, width=max(Console().width, WIDTH))
-    console.print(_rate_table(of_kind(SparkFigures, found)))
+    found = measured(run, steps, as_json=as_json)
+    if as_json:
+        return
+    console = wide_console()
+    write_tables(console, [_rate_table(of_kind(SparkFigures, found))])
     for engine in of_kind(BatchFigures, found):
         console.print(
             f"the engine in a single process, one core: {engine.events_per_second:,.0f} events/s, "
-            f"{number(engine.microseconds_per_event)} µs of processor time an event\n"
+            f"{number(engine.microseconds_per_event)} µs of processor time per event\n"
         )
-    console.print(_ratio_table(of_kind(SparkRatio, found)))
+    write_tables(console, [_ratio_table(of_kind(SparkRatio, found))])
 
 
 def _rate_table(figures: Sequence[SparkFigures]) -> Table:
@@ -59,9 +59,7 @@ def _rate_table(figures: Sequence[SparkFigures]) -> Table:
             each.what,
         )
     if is_scaled:
-        table.caption = (
-            "* as if its time grew with the subscriptions, to as many as the others have"
-        )
+        mark_scaled(table, "the others")
     return table
 
 

@@ -1,4 +1,4 @@
-"""The engines and the workloads behind their names, and how an engine is loaded and read."""
+"""The engines and workloads behind their names, and how an engine is loaded and measured."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
@@ -15,18 +15,18 @@ from boolcast.matching.scan import ScanMatcher
 from boolcast.workloads import PRESETS, Auction, Diverse, Unselective, Workload
 
 
-class Contender(NamedTuple):
-    """An engine, and by how much fewer events than the fastest it is measured with."""
+class MeasuredEngine(NamedTuple):
+    """An engine, and how many times fewer events than the fastest it gets."""
 
     make: Callable[[], Engine]
     fewer_events: int
 
 
-CONTENDERS: Final[Mapping[EngineName, Contender]] = {
-    EngineName.ACCESS: Contender(Matcher, 1),
-    EngineName.COUNTING: Contender(CountingMatcher, 20),
-    EngineName.MBD: Contender(MbdEngine, 4),
-    EngineName.SCAN: Contender(ScanMatcher, 5_000),
+ENGINES: Final[Mapping[EngineName, MeasuredEngine]] = {
+    EngineName.ACCESS: MeasuredEngine(Matcher, 1),
+    EngineName.COUNTING: MeasuredEngine(CountingMatcher, 20),
+    EngineName.MBD: MeasuredEngine(MbdEngine, 4),
+    EngineName.SCAN: MeasuredEngine(ScanMatcher, 5_000),
 }
 
 WORKLOADS: Final[Mapping[WorkloadName, Callable[[int, int], Workload]]] = {
@@ -37,11 +37,11 @@ WORKLOADS: Final[Mapping[WorkloadName, Callable[[int, int], Workload]]] = {
     WorkloadName.DIVERSE: lambda size, seed: Diverse(seed=seed),
     WorkloadName.UNSELECTIVE: lambda size, seed: Unselective(seed=seed),
 }
-"""For so many subscriptions, from a seed."""
+"""A workload for a number of subscriptions and a seed."""
 
 
 def auction(preset: str, size: int, seed: int, *, only_class_1: bool = False) -> Auction:
-    """A preset with as many titles as subscriptions; of class 1 alone if wanted."""
+    """A preset with as many titles as subscriptions, optionally of class 1 only."""
     parameters = replace(PRESETS[preset], titles=size)
     if only_class_1:
         parameters = replace(parameters, subscription_classes=("S1",))
@@ -49,7 +49,7 @@ def auction(preset: str, size: int, seed: int, *, only_class_1: bool = False) ->
 
 
 class Footprint(NamedTuple):
-    """What an engine says of itself, in bytes and in candidates so far; None if it does not."""
+    """Bytes and candidates so far, as the engine reports them; None if it does not."""
 
     structure_bytes: int | None = None
     filter_bytes: int | None = None
@@ -59,7 +59,7 @@ class Footprint(NamedTuple):
 
 
 def load(engine: Engine, subscriptions: pa.Table) -> None:
-    """Add all subscriptions, from their texts, at once where the engine can do that."""
+    """Add all subscriptions from their texts, in one call if the engine can."""
     table = subscriptions.select(["subscription", "filter"])
     if isinstance(engine, Matcher):
         rejects = engine.add_many(table)
@@ -70,7 +70,7 @@ def load(engine: Engine, subscriptions: pa.Table) -> None:
 
 
 def settle(engine: Engine) -> None:
-    """Let the engine put to use what it learned from the events so far."""
+    """Let the engine use what it has learnt from events so far."""
     if isinstance(engine, Matcher):
         engine.merge()
     elif isinstance(engine, MbdEngine):
@@ -78,7 +78,7 @@ def settle(engine: Engine) -> None:
 
 
 def footprint(engine: Engine) -> Footprint:
-    """What the engine knows of itself."""
+    """What the engine reports about itself."""
     if not isinstance(engine, Matcher):
         return Footprint()
     stats = engine.stats(expensive=0)
@@ -92,7 +92,7 @@ def footprint(engine: Engine) -> Footprint:
 
 
 def count_matches(engine: Engine, batches: Iterable[pa.Table]) -> int:
-    """Match batches of events and read all results."""
+    """Match batches of events, and count the matches."""
     return sum(batch.num_rows for events in batches for batch in engine.match_batch(events))
 
 

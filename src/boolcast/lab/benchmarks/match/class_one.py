@@ -1,14 +1,14 @@
-"""The access engine against its rivals on class 1 of the auction, in one batch of events."""
+"""The access engine and its alternatives on class 1 of the auction, in one batch of events."""
 
 from typing import Final
 
 import pyarrow as pa
 
 from boolcast.filters.expressions import Comparison
-from boolcast.lab.benchmarks.choices import EngineName, RivalName
-from boolcast.lab.benchmarks.figures import MissingRival, RivalFigures
-from boolcast.lab.benchmarks.match.contenders import CONTENDERS, auction, load, pairs_of, settle
-from boolcast.lab.benchmarks.match.rivals import RIVALS
+from boolcast.lab.benchmarks.choices import AlternativeName, EngineName
+from boolcast.lab.benchmarks.figures import AlternativeFigures, MissingAlternative
+from boolcast.lab.benchmarks.match.alternatives import ALTERNATIVES
+from boolcast.lab.benchmarks.match.engines import ENGINES, auction, load, pairs_of, settle
 from boolcast.lab.one_core import median_seconds, seconds
 from boolcast.workloads import Auction
 
@@ -16,9 +16,9 @@ BATCH_EVENTS: Final = 20_000
 
 
 class ClassOne:
-    """The subscriptions of class 1, as texts for the engine and as columns for its rivals.
+    """The subscriptions of class 1, as texts for the engine and as columns for alternatives.
 
-    The engine is measured when this is made, and each rival against that.
+    The engine is measured at once, and each alternative is compared with it.
     """
 
     def __init__(self, subscriptions: int, events: int, repeats: int, seed: int) -> None:
@@ -26,14 +26,14 @@ class ClassOne:
         self._repeats = repeats
         self._columns = constants_of(workload, subscriptions)
         self._events = workload.events(events, events)
-        engine = CONTENDERS[EngineName.ACCESS].make()
+        engine = ENGINES[EngineName.ACCESS].make()
         load_seconds = seconds(lambda: load(engine, workload.subscriptions(0, subscriptions)))
         engine.match_batch(workload.events(0, events)).read_all()
         settle(engine)
         found = engine.match_batch(self._events).read_all()
         taken = median_seconds(lambda: engine.match_batch(self._events).read_all(), repeats)
         self._matches = pairs_of(found)
-        self.access = RivalFigures(
+        self.access = AlternativeFigures(
             rival="access",
             what="Boolcast's engine for arbitrary filters, loaded from texts",
             subscriptions=subscriptions,
@@ -46,31 +46,31 @@ class ClassOne:
             access_is_faster=1.0,
         )
 
-    def measure(self, name: RivalName) -> RivalFigures | MissingRival:
-        """Load the rival, check its matches, and take the median of several runs."""
+    def measure(self, name: AlternativeName) -> AlternativeFigures | MissingAlternative:
+        """Load the alternative, check its matches, and take the median of several runs."""
         try:
-            rival = RIVALS[name]()
+            alternative = ALTERNATIVES[name]()
         except ImportError as error:
             problem = f"{error.name} is not installed: pip install 'boolcast[rivals]'"
-            return MissingRival(rival=name, problem=problem)
-        columns = self._columns.slice(0, rival.most_subscriptions)
-        events = self._events.slice(0, rival.most_events)
-        load_seconds = seconds(lambda: rival.load(columns))
-        found = rival.match(events)
+            return MissingAlternative(rival=name, problem=problem)
+        columns = self._columns.slice(0, alternative.most_subscriptions)
+        events = self._events.slice(0, alternative.most_events)
+        load_seconds = seconds(lambda: alternative.load(columns))
+        found = alternative.match(events)
         known = set(columns["subscription"].to_pylist())
         expected = {
             (event, subscription)
             for event, subscription in self._matches
             if event < len(events) and subscription in known
         }
-        # They stand in one table: a rival that finds other matches is a bug in how we use it.
+        # One that finds other matches is a bug in how we use it.
         assert pairs_of(found) == expected, f"{name} disagrees with the access engine"
-        taken = median_seconds(lambda: rival.match(events), self._repeats)
+        taken = median_seconds(lambda: alternative.match(events), self._repeats)
         microseconds = taken / len(events) * 1e6
         scaled = microseconds * len(self._columns) / len(columns)
-        return RivalFigures(
+        return AlternativeFigures(
             rival=name,
-            what=rival.what,
+            what=alternative.what,
             subscriptions=len(columns),
             scaled_to=len(self._columns),
             events=len(events),

@@ -1,8 +1,8 @@
-"""Contenders on Spark, side by side on one workload: the same events, the same cores.
+"""Contenders on Spark, measured in turns on one workload: the same events, the same cores.
 
-Events are drawn once, into Parquet files that all contenders read; each reads only the columns
-it needs. All of them end with a count of matches for each subscription, but for those that
-show what something costs: bare transport to Python, and writing matches out.
+Events are drawn once into Parquet files, and each contender reads the columns that it needs. All
+of them count the matches of each subscription, except those that show what something costs: bare
+transport to Python, and writing matches to files.
 """
 
 import os
@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from boolcast.lab.benchmarks.figures import SparkFigures
-from boolcast.lab.benchmarks.process_times import tree_seconds
+from boolcast.lab.benchmarks.spark.process_times import tree_seconds
 from boolcast.lab.benchmarks.spark.streams import Batches, folder_of
 from boolcast.pipeline import (
     ParquetFiles,
@@ -37,7 +37,7 @@ _WARM_SHARE: Final = 10
 
 
 class Outcome(NamedTuple):
-    """What all contenders must agree on: matches, subscriptions with any, and a checksum."""
+    """What contenders must agree on: matches, subscriptions with any, and a checksum."""
 
     matches: int
     subscriptions: int
@@ -45,9 +45,9 @@ class Outcome(NamedTuple):
 
 
 class Contender(NamedTuple):
-    """Who takes part: `run` does all the work on the given events.
+    """One way to match: `run` does all the work on the given events.
 
-    `subscriptions` and `events` are how many it takes part with.
+    `subscriptions` and `events` are the numbers that it works on.
     """
 
     what: str
@@ -56,10 +56,10 @@ class Contender(NamedTuple):
     events: int
 
 
-class Arena:
-    """One workload of one size; contenders are measured in turns, and medians taken.
+class Contest:
+    """One workload of one size, on which contenders are measured in turns.
 
-    Events are in as many `files` as there are cores, if not told otherwise.
+    Events are in `files` files; by default one for each core.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Arena:
         self._events: dict[int, DataFrame] = {}
 
     def events(self, count: int) -> DataFrame:
-        """So many events, as Parquet files."""
+        """The first events, from Parquet files that are written once."""
         if count not in self._events:
             path = str(self.folder / f"events-{count}")
             drawn = workloads.events(
@@ -93,22 +93,22 @@ class Arena:
         return self._events[count]
 
     def index(self) -> str:
-        """Build the index of all subscriptions, with what a few earlier events teach."""
-        place = str(self.folder / "index")
+        """Build the index of all subscriptions, with statistics from earlier events."""
+        index = str(self.folder / "index")
         lesson = workloads.events(self.session, self._workload, _LESSON_EVENTS, partitions=1)
         write_statistics(str(self.folder / "statistics"), events=lesson.drop(EVENT))
         subscriptions = workloads.subscriptions(
             self.session, self._workload, self.size, partitions=self._cores
         )
         known = read_statistics(str(self.folder / "statistics"))
-        report = build_index(subscriptions, place, statistics=known, buckets=1)
+        report = build_index(subscriptions, index, statistics=known, buckets=1)
         assert report.subscriptions == self.size
-        return place
+        return index
 
     def measure(
         self, contenders: Mapping[str, Contender], repeats: int, begin: Callable[[str], None]
     ) -> Iterator[SparkFigures]:
-        """Warm all of them up, on fewer events; then run them in turns."""
+        """Warm up all contenders on fewer events, then run them in turns."""
         for name, each in contenders.items():
             begin(f"warming up {name} on {self._name}")
             each.run(self.events(max(each.events // _WARM_SHARE, 1)))
@@ -161,7 +161,7 @@ class Arena:
 def _compare(
     contenders: Mapping[str, Contender], outcomes: Mapping[str, Outcome | Batches | None]
 ) -> None:
-    """They stand in one table: whoever finds other matches is a bug in how it is used."""
+    """A contender that finds other matches is a bug in how we use it."""
     agreed: dict[tuple[int, int], tuple[str, Outcome]] = {}
     for name, outcome in outcomes.items():
         if isinstance(outcome, Outcome):
@@ -170,14 +170,14 @@ def _compare(
             assert outcome == expected, f"{name}: {outcome}, {other}: {expected}"
 
 
-def boolcast_counts(place: str, *, from_files: bool = False) -> Callable[[DataFrame], Outcome]:
-    """The match engine, by `count_matches`; with `from_files` its workers read the files."""
+def boolcast_counts(index: str, *, from_files: bool = False) -> Callable[[DataFrame], Outcome]:
+    """Boolcast's `count_matches`; with `from_files`, its workers read the files themselves."""
 
     def run(events: DataFrame) -> Outcome:
         given: DataFrame | ParquetFiles = events.drop(EVENT)
         if from_files:
             given = parquet_files(events.sparkSession, str(folder_of(events)))
-        counts = count_matches(given, place)
+        counts = count_matches(given, index)
         number = F.substring("subscription", 2, 20).cast("long")
         return _outcome(counts.select(number.alias("subscription"), "matches"))
 
@@ -185,7 +185,7 @@ def boolcast_counts(place: str, *, from_files: bool = False) -> Callable[[DataFr
 
 
 def join_counts(join: Callable[[DataFrame], DataFrame]) -> Callable[[DataFrame], Outcome]:
-    """A join that gives a row for each match, counted by Spark."""
+    """A join with a row for each match, counted by Spark."""
 
     def run(events: DataFrame) -> Outcome:
         counts = join(events).groupBy("subscription").agg(F.count("*").alias("matches"))
@@ -204,7 +204,7 @@ def _outcome(counts: DataFrame) -> Outcome:
 
 
 def transport(columns: list[str]) -> Callable[[DataFrame], None]:
-    """The columns to Python and nothing else: no engine there can be faster."""
+    """Only move the columns to Python: no engine there can be faster."""
 
     def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = sum(batch.num_rows for batch in batches)
@@ -216,11 +216,11 @@ def transport(columns: list[str]) -> Callable[[DataFrame], None]:
     return run
 
 
-def written_matches(place: str, folder: Path, form: str) -> Callable[[DataFrame], None]:
-    """The matches themselves, as Parquet."""
+def written_matches(index: str, folder: Path, form: str) -> Callable[[DataFrame], None]:
+    """Write the matches to Parquet files."""
 
     def run(events: DataFrame) -> None:
-        found = match(events, place, event_id=EVENT, form=form)  # type: ignore[arg-type]
+        found = match(events, index, event_id=EVENT, form=form)  # type: ignore[arg-type]
         found.write.mode("overwrite").parquet(str(folder / form))
 
     return run

@@ -5,15 +5,15 @@ import os
 import pytest
 
 from boolcast.lab.benchmarks.choices import EngineName, WorkloadName
-from boolcast.lab.benchmarks.side_by_side import measure_side_by_side
-from boolcast.lab.benchmarks.spark.benchmark import processors
+from boolcast.lab.benchmarks.spark.parallel_engines import measure_in_parallel
+from boolcast.lab.benchmarks.spark.run import processors
 
 
 @pytest.mark.slow
 def test_each_processor_gets_an_engine():
     here = processors()[:2]
     before = os.sched_getaffinity(0)
-    found = measure_side_by_side(
+    found = measure_in_parallel(
         EngineName.ACCESS,
         WorkloadName.AUCTION,
         subscriptions=200,

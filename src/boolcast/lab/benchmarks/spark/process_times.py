@@ -1,13 +1,13 @@
-"""Processor time of a process and all that it started: Spark's is spread over several."""
+"""Processor time of a process and its children; Spark works in several processes."""
 
 import os
 from pathlib import Path
 
 
 def tree_seconds(root: int) -> float | None:
-    """The processor time so far of a process and its descendants, those that ended included.
+    """The processor time of a process and its descendants, including those that have ended.
 
-    None where the system has no /proc.
+    None if the system has no /proc.
     """
     ticks = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0
     times: dict[int, tuple[int, int]] = {}
@@ -20,7 +20,7 @@ def tree_seconds(root: int) -> float | None:
             text = (folder / "stat").read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue  # ended meanwhile
-        # The name in parentheses may hold anything: count from behind it.
+        # The name in parentheses may contain anything, so count from behind it.
         fields = text.rpartition(")")[2].split()
         spent = sum(int(field) for field in fields[11:15])
         times[int(folder.name)] = (int(fields[1]), spent)

@@ -4,17 +4,17 @@ import sys
 
 import pytest
 
-from boolcast.lab.benchmarks.choices import RivalName
-from boolcast.lab.benchmarks.figures import MissingRival, RivalFigures
-from boolcast.lab.benchmarks.match.comparison import ClassOne, constants_of
-from boolcast.lab.benchmarks.match.contenders import auction, pairs_of
-from boolcast.lab.benchmarks.match.rivals import RIVALS
-from boolcast.lab.benchmarks.match.rivals.by_lambdas import Lambdas
+from boolcast.lab.benchmarks.choices import AlternativeName
+from boolcast.lab.benchmarks.figures import AlternativeFigures, MissingAlternative
+from boolcast.lab.benchmarks.match.alternatives import ALTERNATIVES
+from boolcast.lab.benchmarks.match.alternatives.by_lambdas import Lambdas
+from boolcast.lab.benchmarks.match.class_one import ClassOne, constants_of
+from boolcast.lab.benchmarks.match.engines import auction, pairs_of
 
 PACKAGES = {
-    RivalName.DUCKDB: "duckdb",
-    RivalName.POLARS: "polars",
-    RivalName.RULE_ENGINE: "rule_engine",
+    AlternativeName.DUCKDB: "duckdb",
+    AlternativeName.POLARS: "polars",
+    AlternativeName.RULE_ENGINE: "rule_engine",
 }
 WORKLOAD = auction("auction-random", 60, 1, only_class_1=True)
 COLUMNS = constants_of(WORKLOAD, 300)
@@ -30,11 +30,11 @@ def test_the_columns_are_the_constants_of_the_filters():
         )
 
 
-@pytest.mark.parametrize("name", RivalName)
+@pytest.mark.parametrize("name", AlternativeName)
 def test_a_rival_finds_what_the_filters_say(name):
     if name in PACKAGES:
         pytest.importorskip(PACKAGES[name])
-    rival = RIVALS[name]()
+    rival = ALTERNATIVES[name]()
     rival.load(COLUMNS)
     filters = list(WORKLOAD.subscription_filters(0, 300))
     for start in (0, 40):
@@ -56,7 +56,7 @@ def class_one():
 
 def test_a_rival_is_compared_with_the_engine(class_one):
     access = class_one.access
-    lambdas = class_one.measure(RivalName.LAMBDAS)
+    lambdas = class_one.measure(AlternativeName.LAMBDAS)
     assert (access.subscriptions, access.events, access.access_is_faster) == (400, 600, 1)
     assert lambdas.matches_per_event == access.matches_per_event > 0
     assert lambdas.access_is_faster == pytest.approx(
@@ -65,10 +65,10 @@ def test_a_rival_is_compared_with_the_engine(class_one):
 
 
 def test_a_slow_rival_is_measured_in_small(class_one, monkeypatch):
-    monkeypatch.setattr(RIVALS[RivalName.NUMPY], "most_subscriptions", 100)
-    monkeypatch.setattr(RIVALS[RivalName.NUMPY], "most_events", 50)
-    numpy = class_one.measure(RivalName.NUMPY)
-    assert isinstance(numpy, RivalFigures)
+    monkeypatch.setattr(ALTERNATIVES[AlternativeName.NUMPY], "most_subscriptions", 100)
+    monkeypatch.setattr(ALTERNATIVES[AlternativeName.NUMPY], "most_events", 50)
+    numpy = class_one.measure(AlternativeName.NUMPY)
+    assert isinstance(numpy, AlternativeFigures)
     assert (numpy.subscriptions, numpy.scaled_to, numpy.events) == (100, 400, 50)
     assert numpy.access_is_faster == pytest.approx(
         4 * numpy.microseconds_per_event / class_one.access.microseconds_per_event
@@ -78,7 +78,7 @@ def test_a_slow_rival_is_measured_in_small(class_one, monkeypatch):
 @pytest.mark.parametrize(("name", "package"), PACKAGES.items())
 def test_a_rival_that_is_not_installed_says_what_to_install(class_one, monkeypatch, name, package):
     monkeypatch.setitem(sys.modules, package, None)
-    assert class_one.measure(name) == MissingRival(
+    assert class_one.measure(name) == MissingAlternative(
         rival=name, problem=f"{package} is not installed: pip install 'boolcast[rivals]'"
     )
 
@@ -87,4 +87,4 @@ def test_a_rival_that_finds_something_else_is_a_bug(class_one, monkeypatch):
     match = Lambdas.match
     monkeypatch.setattr(Lambdas, "match", lambda self, events: match(self, events.slice(1)))
     with pytest.raises(AssertionError, match="lambdas disagrees"):
-        class_one.measure(RivalName.LAMBDAS)
+        class_one.measure(AlternativeName.LAMBDAS)

@@ -1,7 +1,7 @@
-"""An engine in several processes at once, each on a processor of its own.
+"""Engines in several processes at once, each on its own processor.
 
-Processors may share a core: what one does alone, two at a time do not each. So whatever runs on
-several is held against as many engines that run on the same.
+Two processors may share a core and slow each other down. So what runs on several processors is
+compared with as many engines on the same processors.
 """
 
 import multiprocessing
@@ -15,15 +15,15 @@ import pyarrow as pa
 
 from boolcast.lab.benchmarks.choices import EngineName, WorkloadName
 from boolcast.lab.benchmarks.figures import BatchFigures
-from boolcast.lab.benchmarks.match.batches import Field
+from boolcast.lab.benchmarks.match.batches import SharedWorkload
 
 _PATIENCE: Final = 600.0
-"""Seconds until a process gives up waiting for the others to have loaded."""
+"""Seconds that a process waits for the others to load."""
 
 _barrier: Barrier
 
 
-def measure_side_by_side(
+def measure_in_parallel(
     engine: EngineName,
     workload: WorkloadName,
     *,
@@ -33,7 +33,7 @@ def measure_side_by_side(
     seed: int,
     processors: Sequence[int],
 ) -> list[BatchFigures]:
-    """The figures of each process; all of them begin to match when the last one has loaded."""
+    """The figures of each process; all start to match when the last one has loaded."""
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(len(processors), timeout=_PATIENCE)
     with ProcessPoolExecutor(
@@ -63,5 +63,5 @@ def _measure(
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {processor})
     pa.set_cpu_count(1)
-    field = Field(workload, subscriptions, events, seed)
-    return field.measure(engine, repeats, before=_barrier.wait)
+    shared = SharedWorkload(workload, subscriptions, events, seed)
+    return shared.measure(engine, repeats, before=_barrier.wait)

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from boolcast.lab.benchmarks.match.rivals.protocol import ASKED, MATCHES
+from boolcast.lab.benchmarks.match.alternatives.protocol import ASKED, MATCHES
 
 
 class NumPy:

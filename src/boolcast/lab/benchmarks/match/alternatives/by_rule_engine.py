@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from boolcast.lab.benchmarks.match.rivals.protocol import ASKED, MATCHES
+from boolcast.lab.benchmarks.match.alternatives.protocol import ASKED, MATCHES
 
 _RULE: Final = (
     "title == '{title}' and ending < {ending} and "

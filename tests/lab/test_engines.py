@@ -2,9 +2,10 @@
 
 import pytest
 
-from boolcast.lab.benchmarks.choices import EngineName, RivalName, WorkloadName
-from boolcast.lab.benchmarks.match.contenders import (
-    CONTENDERS,
+from boolcast.lab.benchmarks.choices import AlternativeName, EngineName, WorkloadName
+from boolcast.lab.benchmarks.match.alternatives import ALTERNATIVES
+from boolcast.lab.benchmarks.match.engines import (
+    ENGINES,
     WORKLOADS,
     auction,
     count_matches,
@@ -12,15 +13,14 @@ from boolcast.lab.benchmarks.match.contenders import (
     pairs,
     settle,
 )
-from boolcast.lab.benchmarks.match.rivals import RIVALS
 
 pytestmark = pytest.mark.slow
 
 
 def test_every_name_has_something_behind_it():
-    assert list(CONTENDERS) == list(EngineName)
+    assert list(ENGINES) == list(EngineName)
     assert list(WORKLOADS) == list(WorkloadName)
-    assert list(RIVALS) == list(RivalName)
+    assert list(ALTERNATIVES) == list(AlternativeName)
 
 
 def test_auctions_have_as_many_titles_as_subscriptions():
@@ -39,7 +39,7 @@ def test_class_1_is_alone_if_wanted():
 @pytest.mark.parametrize("engine", EngineName)
 def test_every_engine_is_loaded_and_finds_what_the_filters_say(engine, workload):
     made = WORKLOADS[workload](40, 1)
-    contender = CONTENDERS[engine].make()
+    contender = ENGINES[engine].make()
     load(contender, made.subscriptions(0, 40))
     settle(contender)
     events = made.events(0, 60)
