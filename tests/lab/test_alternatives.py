@@ -6,9 +6,8 @@ import pytest
 
 from boolcast.lab.benchmarks.choices import AlternativeName
 from boolcast.lab.benchmarks.figures import AlternativeFigures, MissingAlternative
-from boolcast.lab.benchmarks.match.alternatives import ALTERNATIVES
 from boolcast.lab.benchmarks.match.alternatives.by_lambdas import Lambdas
-from boolcast.lab.benchmarks.match.class_one import ClassOne, constants_of
+from boolcast.lab.benchmarks.match.class_one import ALTERNATIVES, ClassOne, constants_of
 from boolcast.lab.benchmarks.match.engines import auction, pairs_of
 
 PACKAGES = {

@@ -3,7 +3,7 @@
 import pytest
 
 from boolcast.lab.benchmarks.choices import AlternativeName, EngineName, WorkloadName
-from boolcast.lab.benchmarks.match.alternatives import ALTERNATIVES
+from boolcast.lab.benchmarks.match.class_one import ALTERNATIVES
 from boolcast.lab.benchmarks.match.engines import (
     ENGINES,
     WORKLOADS,

@@ -5,17 +5,11 @@ from msgspec.structs import replace
 
 from boolcast.filters.parsing import parse
 from boolcast.lab.papers.diagrams.checks import checks
-from boolcast.lab.papers.diagrams.events import accepted_events, judged
 from boolcast.lab.papers.diagrams.imt import ImtFigures, ImtSetting
 from boolcast.lab.papers.diagrams.insertion import InsertionFigures, InsertionSetting
 from boolcast.lab.papers.diagrams.run import EXPERIMENTS, FIGURES, run
-from boolcast.lab.papers.diagrams.tables import (
-    METHODS,
-    TableFigures,
-    TableSetting,
-    filters_of,
-    pairs_of,
-)
+from boolcast.lab.papers.diagrams.tables import METHODS, TableFigures, TableSetting
+from boolcast.lab.papers.diagrams.workload import accepted_events, filters_of, judged, pairs_of
 from boolcast.lab.papers.reproduction import checked
 from boolcast.lab.papers.runs import keep, kept, settings_of
 

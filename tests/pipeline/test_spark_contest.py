@@ -8,7 +8,8 @@ from boolcast.lab.benchmarks.choices import SparkPart
 from boolcast.lab.benchmarks.match.engines import auction
 from boolcast.lab.benchmarks.spark.contenders import EVENT
 from boolcast.lab.benchmarks.spark.joins import Tables, fixed_positions, greatest_bound, hand_split
-from boolcast.lab.benchmarks.spark.part_process import Order, run
+from boolcast.lab.benchmarks.spark.order import Order
+from boolcast.lab.benchmarks.spark.part_process import run
 from boolcast.lab.benchmarks.spark.streams import FILES
 from boolcast.lab.benchmarks.spark.theta_joins import theta_matched, theta_table
 from boolcast.matching.matcher import Matcher

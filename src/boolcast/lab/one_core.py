@@ -1,7 +1,7 @@
-"""Measuring on one core, by processor time.
+"""Measure on one core, by processor time.
 
-Times are those of the processor, all threads of this process together: what one core of its
-own would take, whoever else is at work on the machine. Nothing that is measured here waits.
+Processor time adds up all threads of this process. It is what a core of its own would take,
+whatever else runs on the machine, because nothing that is measured here waits.
 """
 
 import gc
@@ -17,10 +17,10 @@ import pyarrow as pa
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Confine this process to one processor, where the system can, and Arrow to one thread.
+    """Confine this process to one processor, if the system can, and Arrow to one thread.
 
-    So whatever starts threads of its own, an engine that merges in the background or a rival,
-    has no more than one core either.
+    Threads share that processor too, whether of an engine that merges in the background or of
+    another library.
     """
     threads = pa.cpu_count()
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
@@ -36,7 +36,7 @@ def one_core() -> Iterator[None]:
 
 
 def _idlest(processors: set[int]) -> int:
-    """The processor that does least in a moment: two benchmarks at once had better differ."""
+    """The processor that is least busy now, so that two benchmarks at once use different ones."""
     if len(processors) == 1:
         return max(processors)
     before = _idle_ticks()
@@ -46,7 +46,7 @@ def _idlest(processors: set[int]) -> int:
 
 
 def _idle_ticks() -> dict[int, int]:
-    """How long each processor has been idle, by Linux's count."""
+    """How long each processor has been idle, as Linux counts it."""
     try:
         lines = Path("/proc/stat").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -56,14 +56,14 @@ def _idle_ticks() -> dict[int, int]:
 
 
 def seconds(run: Callable[[], object]) -> float:
-    """How long a call takes."""
+    """The processor time of a call."""
     start = process_time()
     run()
     return process_time() - start
 
 
 def median_seconds(run: Callable[[], object], repeats: int) -> float:
-    """The median of several calls; garbage of others is collected before, and not meanwhile."""
+    """The median of several calls; garbage is collected before them, and not meanwhile."""
     gc.collect()
     gc.disable()
     try:

@@ -1,5 +1,6 @@
 """The access engine and its alternatives on class 1 of the auction, in one batch of events."""
 
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import pyarrow as pa
@@ -7,12 +8,26 @@ import pyarrow as pa
 from boolcast.filters.expressions import Comparison
 from boolcast.lab.benchmarks.choices import AlternativeName, EngineName
 from boolcast.lab.benchmarks.figures import AlternativeFigures, MissingAlternative
-from boolcast.lab.benchmarks.match.alternatives import ALTERNATIVES
+from boolcast.lab.benchmarks.match.alternatives.by_duckdb import DuckDB
+from boolcast.lab.benchmarks.match.alternatives.by_lambdas import Lambdas
+from boolcast.lab.benchmarks.match.alternatives.by_numpy import NumPy
+from boolcast.lab.benchmarks.match.alternatives.by_polars import Polars
+from boolcast.lab.benchmarks.match.alternatives.by_rule_engine import RuleEngine
+from boolcast.lab.benchmarks.match.alternatives.protocol import Alternative
 from boolcast.lab.benchmarks.match.engines import ENGINES, auction, load, pairs_of, settle
 from boolcast.lab.one_core import median_seconds, seconds
 from boolcast.workloads import Auction
 
 BATCH_EVENTS: Final = 20_000
+
+ALTERNATIVES: Final[Mapping[AlternativeName, Callable[[], Alternative]]] = {
+    AlternativeName.DUCKDB: DuckDB,
+    AlternativeName.POLARS: Polars,
+    AlternativeName.NUMPY: NumPy,
+    AlternativeName.LAMBDAS: Lambdas,
+    AlternativeName.RULE_ENGINE: RuleEngine,
+}
+"""Creating one raises ImportError if its package is missing."""
 
 
 class ClassOne:

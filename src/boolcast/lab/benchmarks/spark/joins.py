@@ -224,10 +224,7 @@ def _third_class(events: DataFrame, table: ShapeTable) -> list[DataFrame]:
 def greatest_bound(tables: Mapping[str, ShapeTable]) -> int:
     """The greatest constant of `ending < …` in any filter of the auction."""
     columns = {"S1": "c1_0", "S2": "c1_0", "S3": "c4_0"}
-    rows = [
-        tables[name].constants.agg(F.max(position)).collect()
-        for name, position in positions.items()
-    ]
+    rows = [tables[name].constants.agg(F.max(column)).collect() for name, column in columns.items()]
     return max(int(greatest) for ((greatest,),) in rows)
 
 

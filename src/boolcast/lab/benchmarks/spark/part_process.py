@@ -37,6 +37,7 @@ from boolcast.lab.benchmarks.spark.joins import (
     hand_split,
     matched,
 )
+from boolcast.lab.benchmarks.spark.order import Line, Order
 from boolcast.lab.benchmarks.spark.streams import FILES, Batches, streamed_matches
 from boolcast.lab.benchmarks.spark.theta_joins import theta_matched, theta_table
 from boolcast.pipeline.spark.sessions import session
@@ -48,26 +49,6 @@ _OURS_FROM_FILES: Final = "boolcast from files"
 _OUR_WHAT_FROM_FILES: Final = "count_matches of parquet_files, which workers read themselves"
 _MORE: Final = 4
 """This many times the events show what a job costs beside its events."""
-
-
-class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """What to measure, and on which processors."""
-
-    part: SparkPart
-    processors: tuple[int, ...]
-    subscriptions: int
-    events: int
-    theta_subscriptions: int
-    theta_events: int
-    repeats: int
-    seed: int
-
-
-class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of output: the title of a step that begins, or figures."""
-
-    begins: str | None = None
-    figures: SparkFigures | None = None
 
 
 Made = tuple[Contest, dict[str, Contender]]

@@ -9,14 +9,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from boolcast.lab.benchmarks.choices import EngineName, SparkPart, WorkloadName
 from boolcast.lab.benchmarks.figures import BatchFigures, SparkBenchmarkFigures, SparkFigures
-from boolcast.lab.benchmarks.spark.parallel_engines import measure_in_parallel
-from boolcast.lab.benchmarks.spark.part_process import Line, Order
+from boolcast.lab.benchmarks.match.batches import SharedWorkload
+from boolcast.lab.benchmarks.spark.order import Line, Order
+from boolcast.lab.benchmarks.spark.parallel import in_parallel
 from boolcast.lab.benchmarks.spark.ratios import RATIOS, Rates, engine_ratios
 from boolcast.pipeline.spark.java import java_home
 
@@ -118,13 +120,14 @@ def _measured(order: Order, begin: Callable[[str], None]) -> Iterator[SparkFigur
 
 def _engine(choice: SparkChoice, cores: int) -> BatchFigures:
     """The median of as many engines as there are cores, all at work at once."""
-    figures = measure_in_parallel(
-        EngineName.ACCESS,
-        WorkloadName.AUCTION,
-        subscriptions=choice.subscriptions,
-        events=min(choice.events, _ENGINE_EVENTS),
-        repeats=choice.repeats,
-        seed=choice.seed,
-        processors=processors()[:cores],
-    )
+    figures = in_parallel(partial(measure_access, choice), processors()[:cores])
     return sorted(figures, key=lambda each: each.events_per_second)[len(figures) // 2]
+
+
+def measure_access(choice: SparkChoice, before: Callable[[], object]) -> BatchFigures:
+    """The access engine by itself on the auction."""
+    events = min(choice.events, _ENGINE_EVENTS)
+    auction = SharedWorkload(
+        WorkloadName.AUCTION, choice.subscriptions, events=events, seed=choice.seed
+    )
+    return auction.measure(EngineName.ACCESS, choice.repeats, before=before)

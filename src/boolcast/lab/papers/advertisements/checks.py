@@ -112,7 +112,7 @@ def _structure(curves: Curves) -> Iterator[Check]:
 
 
 def _memory_at_the_cut_offs(curves: Curves) -> Iterator[Check]:
-    ours = {kind: curves[kind].memory_at(place) for kind, (place, _) in _CUT_OFF_MEMORY.items()}
+    ours = {kind: curves[kind].memory_at(share) for kind, (share, _) in _CUT_OFF_MEMORY.items()}
     yield Check(
         number=2,
         part="pruning",

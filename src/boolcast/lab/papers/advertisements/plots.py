@@ -1,7 +1,7 @@
 """The plots of the experiments on advertisements, one for each experiment."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from matplotlib.figure import Figure
 
@@ -13,9 +13,11 @@ from boolcast.lab.papers.advertisements.overlap import (
     Scenario,
 )
 from boolcast.lab.papers.advertisements.pruning import KINDS, PruningFigures
-from boolcast.lab.papers.advertisements.report import AdvertisementReport
 from boolcast.lab.papers.plotting import Style, grid_of, legend_above, shades, styles
 from boolcast.workloads.classes import SUBSCRIPTION_CLASSES
+
+if TYPE_CHECKING:
+    from boolcast.lab.papers.advertisements.report import AdvertisementReport
 
 _QUESTIONS: Final[tuple[tuple[Scenario, Representation], ...]] = (
     ("all", "boolean"),
@@ -29,7 +31,7 @@ _PRUNING: Final = styles(
 )
 
 
-def draw(made: AdvertisementReport) -> dict[str, Figure]:
+def draw(made: "AdvertisementReport") -> dict[str, Figure]:
     """A plot for each experiment that was run."""
     found: dict[str, Figure] = {}
     overlap = of_kind(OverlapFigures, made.runs)

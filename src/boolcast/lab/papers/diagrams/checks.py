@@ -11,7 +11,8 @@ from typing import Final
 from boolcast.lab.papers.checks import Check, listed
 from boolcast.lab.papers.diagrams.imt import ImtFigures, ImtPoint
 from boolcast.lab.papers.diagrams.insertion import InsertionFigures
-from boolcast.lab.papers.diagrams.tables import METHODS, MethodFigures, SetName, TableFigures
+from boolcast.lab.papers.diagrams.tables import METHODS, MethodFigures, TableFigures
+from boolcast.lab.papers.diagrams.workload import SetName
 from boolcast.matching.diagrams.implications import Way
 
 Figures = TableFigures | InsertionFigures | ImtFigures

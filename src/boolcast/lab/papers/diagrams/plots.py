@@ -1,7 +1,7 @@
 """The plots of the experiments on decision diagrams, one for each experiment."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from matplotlib.figure import Figure
 
@@ -10,16 +10,18 @@ from boolcast.lab.papers.diagrams.checks import PAPER_SIZES
 from boolcast.lab.papers.diagrams.imt import ImtFigures
 from boolcast.lab.papers.diagrams.insertion import METHODS as COVERING_METHODS
 from boolcast.lab.papers.diagrams.insertion import InsertionFigures
-from boolcast.lab.papers.diagrams.report import DiagramReport
 from boolcast.lab.papers.diagrams.tables import METHODS, TableFigures
 from boolcast.lab.papers.plotting import grid_of, legend_below, styles
 from boolcast.matching.diagrams.implications import WAYS
+
+if TYPE_CHECKING:
+    from boolcast.lab.papers.diagrams.report import DiagramReport
 
 _LOOKS: Final = styles(("scan, A", "scan, B", "diagrams, A", "diagrams, B"))
 _KNOWN: Final = styles(("without advertisements", "with advertisements"))
 
 
-def draw(made: DiagramReport) -> dict[str, Figure]:
+def draw(made: "DiagramReport") -> dict[str, Figure]:
     """A plot for each experiment that was run; orders of attributes have none."""
     found: dict[str, Figure] = {}
     chosen = [each for each in of_kind(TableFigures, made.runs) if not each.setting.shuffle]

@@ -11,13 +11,8 @@ from boolcast.lab.papers.diagrams.insertion import (
     InsertionSetting,
     insertion_figures,
 )
-from boolcast.lab.papers.diagrams.tables import (
-    FULL,
-    SetName,
-    TableFigures,
-    TableSetting,
-    table_figures,
-)
+from boolcast.lab.papers.diagrams.tables import TableFigures, TableSetting, table_figures
+from boolcast.lab.papers.diagrams.workload import FULL, SetName
 from boolcast.lab.papers.runs import Experiment
 
 Setting = TableSetting | InsertionSetting | ImtSetting

@@ -1,7 +1,7 @@
 """The plots of the experiments on pruning: what is removed, what it costs, and the time."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,7 +9,9 @@ from matplotlib.figure import Figure
 from boolcast.lab.papers.plotting import grid_of, legend_above, styles
 from boolcast.lab.papers.pruning.checks import FIVE_BROKERS, ONE_BROKER, Published
 from boolcast.lab.papers.pruning.experiment import Curve, P, Setting
-from boolcast.lab.papers.pruning.report import PruningReport
+
+if TYPE_CHECKING:
+    from boolcast.lab.papers.pruning.report import PruningReport
 
 _REMOVED: Final = "predicates removed"
 _MORE: Final = "more events (scale on the right)"
@@ -21,7 +23,7 @@ _PUBLISHED: Final = {"color": "tab:grey", "linestyle": ":", "label": "published 
 _CUT_OFF: Final = {"color": "black", "linewidth": 0.6, "linestyle": "--", "label": "our cut-off"}
 
 
-def draw(made: PruningReport) -> dict[str, Figure]:
+def draw(made: "PruningReport") -> dict[str, Figure]:
     """A plot for each experiment that was run."""
     found: dict[str, Figure] = {}
     if made.tables:
@@ -31,7 +33,7 @@ def draw(made: PruningReport) -> dict[str, Figure]:
     return found
 
 
-def _one_broker(made: PruningReport) -> Figure:
+def _one_broker(made: "PruningReport") -> Figure:
     """Figs. 4 and 5."""
     figure, lower = _curves(made.tables, ONE_BROKER, "more events match (share of all)")
     for axes, curve in zip(lower, made.tables, strict=True):
@@ -47,7 +49,7 @@ def _one_broker(made: PruningReport) -> Figure:
     return _framed(figure, lower)
 
 
-def _five_brokers(made: PruningReport) -> Figure:
+def _five_brokers(made: "PruningReport") -> Figure:
     """Figs. 6 and 7."""
     figure, lower = _curves(made.networks, FIVE_BROKERS, "more events between brokers (of all)")
     return _framed(figure, lower)

@@ -1,19 +1,21 @@
 """The plots of the experiments on unsubscription, one for each experiment."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib.figure import Figure
 
 from boolcast.lab.papers.plotting import grid_of, legend_above, styles, without_markers
 from boolcast.lab.papers.unsubscription.checks import publication_ms
-from boolcast.lab.papers.unsubscription.report import UnsubscriptionReport
-from boolcast.lab.papers.unsubscription.simulated_run import RunFigures
+
+if TYPE_CHECKING:
+    from boolcast.lab.papers.unsubscription.report import UnsubscriptionReport
+    from boolcast.lab.papers.unsubscription.simulated_run import RunFigures
 
 _STYLES: Final = styles(("active", "lazy", "packing", "incremental", "none"))
 
 
-def draw(made: UnsubscriptionReport) -> dict[str, Figure]:
+def draw(made: "UnsubscriptionReport") -> dict[str, Figure]:
     """A plot for each experiment that was run."""
     found: dict[str, Figure] = {}
     for part, plot in _PLOTS.items():
@@ -23,11 +25,11 @@ def draw(made: UnsubscriptionReport) -> dict[str, Figure]:
     return found
 
 
-def _draw_order(figures: RunFigures) -> int:
+def _draw_order(figures: "RunFigures") -> int:
     return list(_STYLES).index(figures.setting.policy)
 
 
-def _main_comparison(runs: Sequence[RunFigures]) -> Figure:
+def _main_comparison(runs: "Sequence[RunFigures]") -> Figure:
     """Fig. 9."""
     figure, panels = grid_of(2, 2, width=10, height=7.5)
     delays, queues, triggered, tables = panels
@@ -55,10 +57,10 @@ def _main_comparison(runs: Sequence[RunFigures]) -> Figure:
 
 
 def _sweep(
-    runs: Sequence[RunFigures],
-    position: Callable[[RunFigures], int],
+    runs: "Sequence[RunFigures]",
+    position: "Callable[[RunFigures], int]",
     label: str,
-    second: tuple[str, Callable[[RunFigures], int]],
+    second: "tuple[str, Callable[[RunFigures], int]]",
     *,
     is_second_log: bool,
 ) -> Figure:
@@ -84,7 +86,7 @@ def _sweep(
     return figure
 
 
-def _removals(runs: Sequence[RunFigures]) -> Figure:
+def _removals(runs: "Sequence[RunFigures]") -> Figure:
     return _sweep(
         runs,
         lambda each: each.setting.load.unsubscriptions,
@@ -94,7 +96,7 @@ def _removals(runs: Sequence[RunFigures]) -> Figure:
     )
 
 
-def _degrees(runs: Sequence[RunFigures]) -> Figure:
+def _degrees(runs: "Sequence[RunFigures]") -> Figure:
     return _sweep(
         runs,
         lambda each: each.setting.load.degree,
@@ -114,7 +116,7 @@ def _bars(
     return figure
 
 
-def _thresholds(runs: Sequence[RunFigures]) -> Figure:
+def _thresholds(runs: "Sequence[RunFigures]") -> Figure:
     rows = sorted(runs, key=lambda each: -each.setting.threshold)
     names = [f"θ = {each.setting.threshold:g}" for each in rows]
     panels: dict[str, Sequence[float]] = {
@@ -125,7 +127,7 @@ def _thresholds(runs: Sequence[RunFigures]) -> Figure:
     return _bars(panels, names, [_STYLES["incremental"]["color"]] * len(rows))
 
 
-def _benefit(runs: Sequence[RunFigures]) -> Figure:
+def _benefit(runs: "Sequence[RunFigures]") -> Figure:
     names = [each.setting.policy for each in runs]
     panels = {
         "ms for an event, mean of A to E": [publication_ms(each) for each in runs],
@@ -134,7 +136,7 @@ def _benefit(runs: Sequence[RunFigures]) -> Figure:
     return _bars(panels, names, [_STYLES[name]["color"] for name in names])
 
 
-def _placements(runs: Sequence[RunFigures]) -> Figure:
+def _placements(runs: "Sequence[RunFigures]") -> Figure:
     names = [f"{each.setting.policy},\n{each.setting.load.placement}" for each in runs]
     colours = [_STYLES[each.setting.policy]["color"] for each in runs]
     panels = {
@@ -144,7 +146,7 @@ def _placements(runs: Sequence[RunFigures]) -> Figure:
     return _bars(panels, names, colours)
 
 
-_PLOTS: Final[dict[str, Callable[[Sequence[RunFigures]], Figure]]] = {
+_PLOTS: "Final[dict[str, Callable[[Sequence[RunFigures]], Figure]]]" = {
     "x2": _benefit,
     "x3": _main_comparison,
     "x4": _removals,

@@ -1,4 +1,4 @@
-"""One run of P4-X1's load in virtual time, and what it showed."""
+"""One run of P4-X1's load in virtual time, and its figures."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -28,19 +28,19 @@ from boolcast.simulation.scenarios.plans import POLICIES
 
 CORE: Final = tuple(BrokerId(name) for name in "ABCDE")
 _LOOKS: Final = 1_000
-"""How often queues are looked at."""
+"""How often queues are sampled."""
 _POINTS: Final = 100
-"""How many points a curve has."""
+"""Points of a curve."""
 _SPACING: Final = 0.001
 """Seconds between two subscriptions before the clock starts."""
 _SET_UP_SHARE: Final = 0.3
-"""About how much of the work is done when the clock starts."""
+"""The approximate share of the work that is done when the clock starts."""
 _PATIENCE: Final = 3_600.0
-"""How many seconds the network has to come to rest after the last publication."""
+"""Seconds that the network may take to come to rest after the last publication."""
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run is for (`part`), and all that it depends on.
+    """The experiment that a run belongs to (`part`), and all that it depends on.
 
     The policies have the names of `boolcast simulate`.
     """
@@ -54,7 +54,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """A name of its own for each run of a reproduction."""
+        """A name that no other run of the reproduction has."""
         load = self.load
         return (
             f"{self.part}-{self.policy}-{load.roots}x{load.degree}-{load.unsubscriptions}"
@@ -63,12 +63,12 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def work(self) -> float:
-        """About how long it takes, beside others."""
+        """Roughly how long it takes, compared with others."""
         return self.load.subscriptions + self.load.publications
 
     @property
     def configuration(self) -> Configuration:
-        """Ghosts stay, as in the paper, and all of the history counts."""
+        """Ghosts stay, as in the paper, and the whole history counts."""
         return msgspec.convert(
             {
                 **POLICIES[self.policy],
@@ -81,9 +81,9 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CoreFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the brokers A to E. Tables are sizes; the last three count messages handled.
+    """One of the brokers A to E. Tables are sizes; the last three fields count handled messages.
 
-    Subscriptions and unsubscriptions from before the clock started are among these.
+    They include subscriptions and unsubscriptions from before the clock started.
     """
 
     broker: str
@@ -97,9 +97,9 @@ class CoreFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """Over virtual time: mean delay of what was published then, longest queue of A to E.
+    """Over virtual time: the mean delay of events published then, and the longest queue of A to E.
 
-    Seconds count from the first removal. None where nothing was published.
+    Seconds count from the first removal. The delay is None if nothing was published.
     """
 
     seconds: list[float]
@@ -108,13 +108,13 @@ class Curve(msgspec.Struct, frozen=True):
 
 
 class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run showed; delays are in seconds, of deliveries.
+    """The figures of a run; delays are of deliveries, in seconds.
 
-    `delay_after` is of what was published from the first removal on, `peak_delay` the most in a
-    point of the curve. `calm_seconds` after the first removal no control message was on its way
-    any more. `attracted` events, published in the second half of the time after it, were for
-    groups whose root is gone; `wasted_share` of them crossed a link in vain. `inner_triggered` is
-    the mean over the inner brokers other than A to E.
+    `delay_after` covers events published after the first removal; `peak_delay` is the greatest in
+    a point of the curve. `calm_seconds` after the first removal, the last control message arrived.
+    `attracted` events were published in the second half of that time for groups whose root is
+    gone; `wasted_share` of them crossed a link in vain. `inner_triggered` is the mean over the
+    inner brokers other than A to E.
     """
 
     setting: Setting
@@ -137,17 +137,17 @@ class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def peak_queue(self) -> int:
-        """The longest queue of A to E, as seen in a thousand looks."""
+        """The longest queue of A to E among a thousand samples."""
         return max(each.peak_queue for each in self.core)
 
     @property
     def mean_table(self) -> float:
-        """The table at the end, over A to E."""
+        """The mean size of the final tables of A to E."""
         return sum(each.table_after for each in self.core) / len(self.core)
 
 
 class _Work(Observer):
-    """Counts what each broker has handled."""
+    """Counts the messages that each broker has handled."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[BrokerId, type]] = Counter()
@@ -158,18 +158,18 @@ class _Work(Observer):
 
 
 class _Looks:
-    """Looks at brokers now and then, and notes when there was still something to be told."""
+    """Samples the brokers, and notes when control messages were still on their way."""
 
     def __init__(self, simulation: Simulation, metrics: Metrics, start: float) -> None:
         self._simulation = simulation
         self._metrics = metrics
         self.start = start
-        """When the first root goes."""
+        """When the first root is removed."""
         self.calm_at = start
-        """When a control message was on its way for the last time, as far as was seen."""
+        """When the last sample saw a control message on its way."""
 
     def watch(self, every: float, until: float) -> None:
-        """Look now and every so many seconds."""
+        """Look now and every `every` seconds."""
         self._simulation.timeline.repeat(every, until, self.look)
 
     def look(self) -> None:
@@ -179,7 +179,7 @@ class _Looks:
 
 
 def run(setting: Setting, tell: Callable[[float], None] = lambda share: None) -> RunFigures:
-    """Play a setting; `tell` hears the share that is done."""
+    """Carry out a run; `tell` gets the finished share."""
     load = setting.load
     groups = Groups(load, setting.seed)
     metrics, work = Metrics(groups.topology), _Work()
@@ -193,7 +193,7 @@ def run(setting: Setting, tell: Callable[[float], None] = lambda share: None) ->
         is_direct=True,
     )
     begun = process_time()
-    is_at_rest = simulation.set_up(_told(groups, tell), spacing=_SPACING)
+    is_at_rest = simulation.set_up(_beginning(groups, tell), spacing=_SPACING)
     set_up = process_time() - begun
     first, last = simulation.now, simulation.now + load.seconds
     looks = _Looks(simulation, metrics, first + load.warm_up_seconds)
@@ -249,8 +249,8 @@ def run(setting: Setting, tell: Callable[[float], None] = lambda share: None) ->
     )
 
 
-def _told(groups: Groups, tell: Callable[[float], None]) -> Iterator[tuple[BrokerId, Request]]:
-    """What is there when the clock starts, telling how far that is."""
+def _beginning(groups: Groups, tell: Callable[[float], None]) -> Iterator[tuple[BrokerId, Request]]:
+    """What clients ask for before the clock starts, with progress."""
     every = max(groups.load.subscriptions // 50, 1)
     for number, request in enumerate(groups.beginning()):
         if number % every == 0:
@@ -259,7 +259,7 @@ def _told(groups: Groups, tell: Callable[[float], None]) -> Iterator[tuple[Broke
 
 
 def _play(simulation: Simulation, groups: Groups) -> None:
-    """Put actions on the agenda, each when the one before it is done: there are many."""
+    """Schedule each action when the one before is done, because there are many."""
     start = simulation.now
     actions = merge(groups.publications(), groups.removals(), key=lambda action: action.at)
 
@@ -274,10 +274,10 @@ def _play(simulation: Simulation, groups: Groups) -> None:
 
 
 def _by_broker(table: pa.Table, column: str) -> dict[str, NDArray[Any]]:
-    """The values of a column at each look, for each broker."""
+    """The values of a column at each sample, for each broker."""
     names = table["broker"].combine_chunks().dictionary_encode()
-    places, values = names.indices.to_numpy(), table[column].to_numpy()
-    return {name.as_py(): values[places == at] for at, name in enumerate(names.dictionary)}
+    rows, values = names.indices.to_numpy(), table[column].to_numpy()
+    return {name.as_py(): values[rows == at] for at, name in enumerate(names.dictionary)}
 
 
 def _curve(
