@@ -65,26 +65,26 @@ def test_a_look_takes_no_time_where_there_is_none():
 
 
 @pytest.fixture
-def field(monkeypatch):
+def shared(monkeypatch):
     monkeypatch.setattr(batches, "BATCH_EVENTS", 70)
     return SharedWorkload(WorkloadName.AUCTION, 300, 200, 1)
 
 
 @pytest.mark.slow
-def test_figures_of_all_engines(field):
-    access, counting, _, scan = (field.measure(name, 1) for name in EngineName)
+def test_figures_of_all_engines(shared):
+    access, counting, _, scan = (shared.measure(name, 1) for name in EngineName)
     assert [each.events for each in (access, counting, scan)] == [200, 10, 2]
     expected = ENGINES[SCAN].make()
-    for entry in field._subscriptions.to_pylist():
+    for entry in shared._subscriptions.to_pylist():
         expected.add(entry["subscription"], entry["filter"])
-    matches = expected.match_batch(field._events).read_all()
+    matches = expected.match_batch(shared._events).read_all()
     assert access.matches_per_event == len(matches) / 200
     assert access.candidates_per_event is not None
     assert 0 < access.candidates_per_event < 300
     assert access.structure_bytes is not None
     assert 20 < access.structure_bytes < 2_000
     assert access.text_bytes is not None
-    texts = sum(map(len, field._subscriptions["filter"].to_pylist())) / 300
+    texts = sum(map(len, shared._subscriptions["filter"].to_pylist())) / 300
     assert texts < access.text_bytes < texts + 100
     assert counting.structure_bytes is None
     for each in (access, counting, scan):
@@ -92,10 +92,10 @@ def test_figures_of_all_engines(field):
         assert each.load_seconds > 0
 
 
-def test_what_is_measured_was_not_learned_from(field):
-    learned = {str(event) for event in field._lesson.to_pylist()}
-    assert len(field._lesson) == 70
-    assert not learned & {str(event) for event in field._events.to_pylist()}
+def test_what_is_measured_was_not_learned_from(shared):
+    learned = {str(event) for event in shared._lesson.to_pylist()}
+    assert len(shared._lesson) == 70
+    assert not learned & {str(event) for event in shared._events.to_pylist()}
 
 
 class Forgetful(ScanMatcher):
@@ -106,8 +106,19 @@ class Forgetful(ScanMatcher):
 
 
 def test_engines_that_disagree_do_not_come_into_one_table(monkeypatch):
-    field = SharedWorkload(WorkloadName.UNSELECTIVE, 50, 200, 1)
-    field.measure(ACCESS, 1)
+    shared = SharedWorkload(WorkloadName.UNSELECTIVE, 50, 200, 1)
+    shared.measure(ACCESS, 1)
     monkeypatch.setitem(ENGINES, SCAN, MeasuredEngine(Forgetful, 1))
     with pytest.raises(AssertionError, match="scan and access disagree"):
-        field.measure(SCAN, 1)
+        shared.measure(SCAN, 1)
+
+
+def test_engines_are_compared_on_events_that_match(monkeypatch):
+    shared = SharedWorkload(WorkloadName.AUCTION, 50, 200, 1)
+    shared.measure(ACCESS, 1)
+    matches = ENGINES[SCAN].make()
+    for entry in shared._subscriptions.to_pylist():
+        matches.add(entry["subscription"], entry["filter"])
+    assert shared._compared is not None
+    found = matches.match_batch(shared._compared).read_all()["event"].unique()
+    assert len(found) == len(shared._compared) == 4

@@ -19,16 +19,19 @@ _ROW: Final = 46
 _BAR: Final = 24
 _BOTTOM: Final = 56
 
+# A page may be dark where the viewer's system is not, so all colours are readable on both.
+TEXT: Final = "#737d87"
+BAR: Final = "#8c959f"
+FASTEST: Final = "#2f81f7"
+
 _STYLE: Final = (
     "text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;"
-    "font-size:13px;fill:#57606a}"
-    ".title{font-size:16px;font-weight:600;fill:#1f2328}"
-    ".name,.value{font-size:14px;font-weight:600;fill:#1f2328}"
+    f"font-size:13px;fill:{TEXT}}}"
+    ".title{font-size:16px;font-weight:700}"
+    ".name,.value{font-size:14px;font-weight:700}"
     ".small{font-size:11px}"
-    ".bar{fill:#8c959f}.fastest{fill:#2f81f7}"
-    "line{stroke:#8c959f;stroke-opacity:.35}"
-    "@media (prefers-color-scheme:dark){"
-    "text{fill:#9ea7b1}.title,.name,.value{fill:#e6edf3}.bar{fill:#6e7681}}"
+    f".bar{{fill:{BAR}}}.fastest{{fill:{FASTEST}}}"
+    f"line{{stroke:{BAR};stroke-opacity:.35}}"
 )
 
 

@@ -102,8 +102,8 @@ class Deliveries(Observer):
 
     def unsubscribes(self, time: float, broker: BrokerId, client: ClientId, name: str) -> None:  # noqa: ARG002
         for publication in self._going.pop(int(name)):
-            publisher, number_of_event = self._asked[publication]
-            is_past = number_of_event < self._last_at.get((publisher, broker), -1)
+            publisher, sequence = self._asked[publication]
+            is_past = sequence < self._last_at.get((publisher, broker), -1)
             self._withheld += is_past
             self._total += is_past
 
@@ -120,15 +120,15 @@ class Deliveries(Observer):
         names: tuple[str, ...],
     ) -> None:
         groups = self._groups
-        publisher, number_of_event = self._asked[publication]
-        if number_of_event > self._last_at.get((publisher, broker), -1):
-            self._last_at[publisher, broker] = number_of_event
+        publisher, sequence = self._asked[publication]
+        if sequence > self._last_at.get((publisher, broker), -1):
+            self._last_at[publisher, broker] = sequence
         for name in names:
             number = int(name)
             self._came += 1
-            if number_of_event < self._last_for.get((publisher, number), -1):
+            if sequence < self._last_for.get((publisher, number), -1):
                 self._wrong += 1
-            self._last_for[publisher, number] = number_of_event
+            self._last_for[publisher, number] = sequence
             is_root = groups.is_root(number)
             is_wanted = groups.group_of(number) == event["group"] and (
                 is_root or 0 <= event["x"] - self._lows[number] < groups.width  # type: ignore[operator]
