@@ -1,9 +1,9 @@
-"""Diagrams in our arrays against oxidd, where that is installed: building, implication, evaluation.
+"""Boolcast's diagrams compared with oxidd, if it is installed: build, implication, evaluation.
 
     python -m benchmarks.diagrams [--subscriptions 20000]
 
-Conjunctions are set A of P2-X1, arbitrary filters are the book auction's. Both sides get the same
-formulas over the same numbered variables, so that parsing and the predicate index do not count.
+Conjunctions are set A of P2-X1; arbitrary filters come from the book auction. Both sides get the
+same formulas over the same numbered variables, so parsing and the predicate index do not count.
 Times are processor time.
 """
 
@@ -70,7 +70,7 @@ def measure(title: str, filters: Sequence[Filter], order: Sequence[str]) -> None
 
 
 def timed(work: Callable[[], list[Any]], count: int = 0) -> tuple[list[Any], float]:
-    """The result, and the microseconds for each of its parts."""
+    """The result, and the microseconds for each of its elements."""
     begin = time.process_time()
     result = work()
     return result, (time.process_time() - begin) * 1e6 / max(count or len(result), 1)

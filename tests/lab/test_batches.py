@@ -4,29 +4,14 @@ import pytest
 from msgspec.structs import replace
 
 from boolcast.lab.benchmarks.choices import EngineName, WorkloadName
-from boolcast.lab.benchmarks.figures import BatchFigures
 from boolcast.lab.benchmarks.match import batches
 from boolcast.lab.benchmarks.match.batches import SharedWorkload, growth, with_ratios
 from boolcast.lab.benchmarks.match.engines import ENGINES, MeasuredEngine
 from boolcast.matching.scan import ScanMatcher
+from tests.lab import sample_figures
 
 ACCESS, COUNTING, _, SCAN = EngineName
-FIGURES = BatchFigures(
-    workload=WorkloadName.AUCTION,
-    subscriptions=1_000,
-    engine=ACCESS,
-    events=100,
-    load_seconds=1.0,
-    settle_seconds=1.0,
-    events_per_second=100_000.0,
-    microseconds_per_event=10.0,
-    candidates_per_event=150.0,
-    matches_per_event=50.0,
-    structure_bytes=None,
-    filter_bytes=None,
-    id_bytes=None,
-    text_bytes=None,
-)
+FIGURES = replace(sample_figures.ACCESS, subscriptions=1_000, events=100)
 
 
 def test_ratios_are_to_what_was_measured():

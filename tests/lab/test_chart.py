@@ -7,28 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from boolcast.errors import UsageError
-from boolcast.lab.benchmarks.choices import EngineName, WorkloadName
-from boolcast.lab.benchmarks.figures import BatchFigures
+from boolcast.lab.benchmarks.choices import EngineName
 from boolcast.lab.benchmarks.match.chart import BAR, FASTEST, TEXT, draw
+from tests.lab import sample_figures
 
-ACCESS = BatchFigures(
-    workload=WorkloadName.AUCTION,
-    subscriptions=200_000,
-    engine=EngineName.ACCESS,
-    events=20_000,
-    load_seconds=1.0,
-    settle_seconds=1.0,
-    events_per_second=217_391.0,
-    microseconds_per_event=4.6,
-    candidates_per_event=1.0,
-    matches_per_event=2.5,
-    structure_bytes=None,
-    filter_bytes=None,
-    id_bytes=None,
-    text_bytes=None,
-)
+ACCESS = replace(sample_figures.ACCESS, events=20_000, microseconds_per_event=4.6)
 COUNTING = replace(ACCESS, engine=EngineName.COUNTING, events=1_000, microseconds_per_event=854.0)
-SCAN = replace(ACCESS, engine=EngineName.SCAN, events=4, microseconds_per_event=800_000.0)
+SCAN = replace(ACCESS, engine=EngineName.SCAN, events=4, microseconds_per_event=800_321.0)
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -96,7 +96,8 @@ def _events(count: int) -> str:
 
 
 def _microseconds(value: float) -> str:
-    return f"{value:,.0f} µs" if value >= 100 else f"{value:.2g} µs"
+    """Two or three significant figures: a handful of events gives no more."""
+    return f"{float(f'{value:.3g}'):,.0f} µs" if value >= 100 else f"{value:.2g} µs"
 
 
 def _power(decade: int) -> str:
