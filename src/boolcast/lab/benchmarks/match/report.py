@@ -7,7 +7,7 @@ from typing import Final
 
 from rich.table import Table
 
-from boolcast.cli.output.tables import number, of_kind, plain_table
+from boolcast.cli.output.tables import number, of_kind
 from boolcast.cli.output.writing import write_error
 from boolcast.errors import FileError
 from boolcast.lab.benchmarks.figures import (
@@ -21,8 +21,10 @@ from boolcast.lab.benchmarks.figures import (
 from boolcast.lab.benchmarks.match.chart import draw
 from boolcast.lab.benchmarks.output import (
     Benchmark,
-    mark_scaled,
+    explain_marks,
+    mark,
     measured,
+    table_of,
     wide_console,
     write_tables,
 )
@@ -73,116 +75,83 @@ def _write_tables(found: Sequence[Figures]) -> None:
 
 
 def _speed_table(figures: Sequence[BatchFigures]) -> Table:
-    table = plain_table(
+    return table_of(
         "In batches, from Arrow to Arrow; candidates and matches per event",
-        ["workload", "engine"],
-        [
-            "subscriptions",
-            "events",
-            "load s",
-            "settle s",
-            "events/s",
-            "µs/event",
-            "candidates",
-            "matches",
-        ],
-        ["× counting", "× scan"],
+        figures,
+        {"workload": lambda each: each.workload, "engine": lambda each: each.engine},
+        {
+            "subscriptions": lambda each: f"{each.subscriptions:,}",
+            "events": lambda each: f"{each.events:,}",
+            "load s": lambda each: f"{each.load_seconds:.1f}",
+            "settle s": lambda each: f"{each.settle_seconds:.1f}",
+            "events/s": lambda each: f"{each.events_per_second:,.0f}",
+            "µs/event": lambda each: number(each.microseconds_per_event),
+            "candidates": lambda each: number(each.candidates_per_event),
+            "matches": lambda each: number(each.matches_per_event),
+            "× counting": lambda each: number(each.times_counting),
+            "× scan": lambda each: number(each.times_scan),
+        },
     )
-    for each in figures:
-        table.add_row(
-            each.workload,
-            each.engine,
-            f"{each.subscriptions:,}",
-            f"{each.events:,}",
-            f"{each.load_seconds:.1f}",
-            f"{each.settle_seconds:.1f}",
-            f"{each.events_per_second:,.0f}",
-            number(each.microseconds_per_event),
-            number(each.candidates_per_event),
-            number(each.matches_per_event),
-            number(each.times_counting),
-            number(each.times_scan),
-        )
-    return table
 
 
 def _size_table(figures: Sequence[BatchFigures]) -> Table:
-    table = plain_table(
+    return table_of(
         "Bytes per subscription",
-        ["workload", "engine"],
-        ["subscriptions", "index", "constants", "ids", "texts"],
+        [each for each in figures if each.structure_bytes is not None],
+        {"workload": lambda each: each.workload, "engine": lambda each: each.engine},
+        {
+            "subscriptions": lambda each: f"{each.subscriptions:,}",
+            "index": lambda each: number(each.structure_bytes),
+            "constants": lambda each: number(each.filter_bytes),
+            "ids": lambda each: number(each.id_bytes),
+            "texts": lambda each: number(each.text_bytes),
+        },
     )
-    for each in figures:
-        if each.structure_bytes is not None:
-            table.add_row(
-                each.workload,
-                each.engine,
-                f"{each.subscriptions:,}",
-                number(each.structure_bytes),
-                number(each.filter_bytes),
-                number(each.id_bytes),
-                number(each.text_bytes),
-            )
-    return table
 
 
 def _growth_table(figures: Sequence[GrowthFigures]) -> Table:
-    table = plain_table(
+    return table_of(
         "Time per candidate and match",
-        ["workload", "engine"],
-        ["from", "to", "ns before", "ns after", "growth"],
+        figures,
+        {"workload": lambda each: each.workload, "engine": lambda each: each.engine},
+        {
+            "from": lambda each: f"{each.fewer_subscriptions:,}",
+            "to": lambda each: f"{each.more_subscriptions:,}",
+            "ns before": lambda each: number(each.fewer_nanoseconds),
+            "ns after": lambda each: number(each.more_nanoseconds),
+            "growth": lambda each: f"{each.growth:.2f}",
+        },
     )
-    for each in figures:
-        table.add_row(
-            each.workload,
-            each.engine,
-            f"{each.fewer_subscriptions:,}",
-            f"{each.more_subscriptions:,}",
-            number(each.fewer_nanoseconds),
-            number(each.more_nanoseconds),
-            f"{each.growth:.2f}",
-        )
-    return table
 
 
 def _single_table(figures: Sequence[SingleFigures]) -> Table:
-    table = plain_table(
+    return table_of(
         "Calls of match with a dict, class 1 of fixed",
-        ["engine"],
-        ["subscriptions", "calls", "µs/call", "median µs", "99 % µs", "matches"],
+        figures,
+        {"engine": lambda each: each.engine},
+        {
+            "subscriptions": lambda each: f"{each.subscriptions:,}",
+            "calls": lambda each: f"{each.calls:,}",
+            "µs/call": lambda each: number(each.microseconds_per_call),
+            "median µs": lambda each: number(each.median_microseconds),
+            "99 % µs": lambda each: number(each.percentile_99_microseconds),
+            "matches": lambda each: number(each.matches_per_event),
+        },
     )
-    for each in figures:
-        table.add_row(
-            each.engine,
-            f"{each.subscriptions:,}",
-            f"{each.calls:,}",
-            number(each.microseconds_per_call),
-            number(each.median_microseconds),
-            number(each.percentile_99_microseconds),
-            number(each.matches_per_event),
-        )
-    return table
 
 
 def _alternative_table(figures: Sequence[AlternativeFigures]) -> Table:
-    table = plain_table(
+    table = table_of(
         "Alternatives on class 1 of auction, one batch, from Arrow to Arrow",
-        ["by"],
-        ["subscriptions", "events", "load s", "events/s", "µs/event", "access is faster"],
+        figures,
+        {"by": lambda each: each.rival},
+        {
+            "subscriptions": lambda each: f"{each.subscriptions:,}",
+            "events": lambda each: f"{each.events:,}",
+            "load s": lambda each: f"{each.load_seconds:.1f}",
+            "events/s": lambda each: f"{each.events_per_second:,.0f}",
+            "µs/event": lambda each: number(each.microseconds_per_event),
+            "access is faster": lambda each: f"{number(each.access_is_faster)} ×{mark(each)}",
+        },
     )
-    is_scaled = False
-    for each in figures:
-        mark = "*" if each.subscriptions < each.scaled_to else ""
-        is_scaled |= bool(mark)
-        table.add_row(
-            each.rival,
-            f"{each.subscriptions:,}",
-            f"{each.events:,}",
-            f"{each.load_seconds:.1f}",
-            f"{each.events_per_second:,.0f}",
-            number(each.microseconds_per_event),
-            f"{number(each.access_is_faster)} ×{mark}",
-        )
-    if is_scaled:
-        mark_scaled(table, "access")
-    return table
+    return explain_marks(table, figures, "access")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from boolcast.cli.output.tables import number, of_kind, plain_table
+from boolcast.cli.output.tables import number, of_kind
 from boolcast.lab.benchmarks.figures import (
     BatchFigures,
     SparkBenchmarkFigures,
@@ -13,8 +13,10 @@ from boolcast.lab.benchmarks.figures import (
 )
 from boolcast.lab.benchmarks.output import (
     Benchmark,
-    mark_scaled,
+    explain_marks,
+    mark,
     measured,
+    table_of,
     wide_console,
     write_tables,
 )
@@ -26,7 +28,10 @@ def show(run: Benchmark[SparkBenchmarkFigures], steps: int, *, as_json: bool) ->
     if as_json:
         return
     console = wide_console()
-    write_tables(console, [_rate_table(of_kind(SparkFigures, found))])
+    rates = of_kind(SparkFigures, found)
+    write_tables(console, [_rate_table(rates)])
+    for each in rates:
+        console.print(f"{each.workload}, {each.contender}: {each.what}")
     for engine in of_kind(BatchFigures, found):
         console.print(
             f"the engine in a single process, one core: {engine.events_per_second:,.0f} events/s, "
@@ -36,36 +41,30 @@ def show(run: Benchmark[SparkBenchmarkFigures], steps: int, *, as_json: bool) ->
 
 
 def _rate_table(figures: Sequence[SparkFigures]) -> Table:
-    table = plain_table(
+    table = table_of(
         "From Parquet files to a count for each subscription",
-        ["workload", "by"],
-        ["cores", "subscriptions", "events", "seconds", "events/s", "core µs/event", "matches"],
+        figures,
+        {"workload": lambda each: each.workload, "by": lambda each: each.contender},
+        {
+            "cores": lambda each: str(each.cores),
+            "subscriptions": lambda each: f"{each.subscriptions:,}",
+            "events": lambda each: f"{each.events:,}",
+            "seconds": lambda each: number(each.seconds),
+            "events/s": lambda each: f"{number(each.scaled_events_per_second)}{mark(each)}",
+            "core µs/event": lambda each: number(each.core_microseconds_per_event),
+            "matches": lambda each: number(each.matches_per_event),
+        },
     )
-    table.add_column("what")
-    is_scaled = False
-    for each in figures:
-        mark = "*" if each.subscriptions < each.scaled_to else ""
-        is_scaled |= bool(mark)
-        table.add_row(
-            each.workload,
-            each.contender,
-            str(each.cores),
-            f"{each.subscriptions:,}",
-            f"{each.events:,}",
-            number(each.seconds),
-            f"{number(each.scaled_events_per_second)}{mark}",
-            number(each.core_microseconds_per_event),
-            number(each.matches_per_event),
-            each.what,
-        )
-    if is_scaled:
-        mark_scaled(table, "the others")
-    return table
+    return explain_marks(table, figures, "the others")
 
 
 def _ratio_table(ratios: Sequence[SparkRatio]) -> Table:
-    table = plain_table("Ratios", [""], ["ratio", "target"])
-    for each in ratios:
-        target = "" if each.target is None else f"≥ {number(each.target)}"
-        table.add_row(each.what, number(each.ratio), target)
-    return table
+    return table_of(
+        "Ratios",
+        ratios,
+        {"": lambda each: each.what},
+        {
+            "ratio": lambda each: number(each.ratio),
+            "target": lambda each: "" if each.target is None else f"≥ {number(each.target)}",
+        },
+    )
