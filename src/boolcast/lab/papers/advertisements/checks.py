@@ -146,14 +146,14 @@ def _overlaps_in_the_end(curves: Curves) -> Iterator[Check]:
         (("A7",), "rise ≤ 0.1", "rise 0.05", lambda kind: rises[kind] <= 0.1),
         (("A1",), "rise ≤ 0.12", "rise 0.05", lambda kind: rises[kind] <= 0.12),
     ):
-        told = rises if "rise" in bound else ends
+        shown = rises if "rise" in bound else ends
         yield Check(
             number=4,
             part="pruning",
             name=f"overlaps at the end, {', '.join(kinds)}",
             bound=bound,
             paper=paper,
-            ours=listed([told[kind] for kind in kinds], ".3f"),
+            ours=listed([shown[kind] for kind in kinds], ".3f"),
             holds=all(map(holds, kinds)),
         )
 

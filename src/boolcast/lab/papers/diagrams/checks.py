@@ -228,12 +228,12 @@ def _imt(curves: Sequence[ImtFigures]) -> Iterator[Check]:
             and last.apart <= max(_RARE * last.telling, 1)
             and abs(last.false - last.expected) <= 3 * max(last.expected, 1.0) ** 0.5,
         )
-    plain, told = (
+    plain, advertised = (
         next((each for each in curves if each.setting.advertised is known), None)
         for known in (False, True)
     )
-    if plain is not None and told is not None:
-        pairs = list(zip(plain.points, told.points, strict=True))
+    if plain is not None and advertised is not None:
+        pairs = list(zip(plain.points, advertised.points, strict=True))
         worst = max(two.share_in_vain - one.share_in_vain for one, two in pairs)
         yield Check(
             number=8,
