@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from boolcast.lab.benchmarks.match.contenders import count_matches
-from boolcast.lab.papers.pruning.one_broker import pruning_auction
+from boolcast.lab.benchmarks.match.engines import count_matches
+from boolcast.lab.papers.pruning.experiment import pruning_auction
 from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.matching.inputs.protocol import Engine
 from boolcast.matching.matcher import Matcher

@@ -1,15 +1,15 @@
-"""What a change costs while others match: adding and removing one by one, merges included.
+"""The cost of adding and removing subscriptions while events are matched, merges included.
 
 python -m benchmarks.churn [--subscriptions 1000000] [--removals 100000] [--json]
 
-Filters of the workload `auction` are added as trees, so that no parser is measured. Costs are
+Filters of the workload `auction` are added as trees, so no parser is measured. Costs are
 processor time, once of the calls alone and once with the merges in the background. Meanwhile
-another thread matches single events, one in a few milliseconds; how long it had to wait is
-time on the clock, and grows with whatever else runs on the machine. How much that is, another
-process tells, which only wakes up as often: its longest delay is no doing of Boolcast.
+another thread matches a single event every few milliseconds. Its waiting time is wall-clock time,
+so it grows with whatever else runs on the machine. A second process that only wakes up as often
+shows how much: its longest delay is not caused by Boolcast.
 
-Python's collector of garbage is kept from what lives anyway, as in a service after its start
-(`gc.freeze()`); else each of its rounds would stop all threads for half a second.
+`gc.freeze()` hides long-lived objects from the garbage collector, as a service does after its
+start. Otherwise each full collection would stop all threads for half a second.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from time import perf_counter, process_time, sleep, thread_time
 import msgspec
 import numpy as np
 
-from boolcast.lab.benchmarks.match.contenders import auction
+from boolcast.lab.benchmarks.match.engines import auction
 from boolcast.matching.matcher import Matcher
 
 CHUNK = 500
@@ -34,7 +34,7 @@ PAUSE_SECONDS = 0.002
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """What is measured; a `call` is without the merges that it makes necessary."""
+    """The figures; a `call` does not include the merges that it makes necessary."""
 
     subscriptions: int
     add_microseconds: float
@@ -52,7 +52,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Watcher:
-    """A thread that matches events all the while, and notes how long each match took."""
+    """A thread that keeps matching events, and records how long each match took."""
 
     def __init__(self, matcher: Matcher, events: list[dict[str, object]]) -> None:
         self._matcher = matcher
@@ -95,7 +95,7 @@ print(longest)
 
 @contextmanager
 def sleeper() -> Iterator[Callable[[], float]]:
-    """Another process that sleeps; the call ends it, and says by how much it overslept at most."""
+    """A process that only sleeps; calling the result ends it and returns its longest delay."""
     code = _SLEEPER.format(pause=PAUSE_SECONDS)
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -104,7 +104,7 @@ def sleeper() -> Iterator[Callable[[], float]]:
 
 
 class Costs:
-    """Processor time of many calls: of the calls alone, and of all that was not preparation."""
+    """Processor time of many calls: of the calls alone, and of everything but preparation."""
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
@@ -116,12 +116,12 @@ class Costs:
         self.slowest_ms = 0.0
 
     def prepared(self) -> None:
-        """What was done since the last mark is not to be measured."""
+        """Leave out what was done since the last mark."""
         self._prepared += thread_time() - self._mark
         self._mark = thread_time()
 
     def called(self, times: list[float]) -> None:
-        """What was done since the last mark is calls; `times` on the clock between them."""
+        """Count what was done since the last mark as calls at these clock times."""
         self._call_seconds += thread_time() - self._mark
         self._calls += len(times) - 1
         self.slowest_ms = max(self.slowest_ms, 1e3 * float(np.diff(times).max()))
@@ -131,14 +131,14 @@ class Costs:
         return 1e6 * self._call_seconds / self._calls
 
     def microseconds(self) -> float:
-        """Of all that the process did but preparation and matching."""
+        """Of everything that the process did, except preparation and matching."""
         self.prepared()
         total = process_time() - self._watcher.processor_seconds - self._begin - self._prepared
         return 1e6 * total / self._calls
 
 
 def settle(matcher: Matcher) -> None:
-    """Wait until no merge is on its way."""
+    """Wait until no merge is running."""
     while any(each.name == "boolcast-merge" for each in threading.enumerate()):
         sleep(0.05)
     assert len(matcher.stats(expensive=0).segments) > 0
@@ -149,7 +149,7 @@ def measure(subscriptions: int, removals: int, seed: int) -> Figures:
     workload = auction("auction", subscriptions, seed)
     matcher = Matcher()
     events = workload.events(0, EVENTS).to_pylist()
-    # So that every kernel is compiled, or read from numba's cache, outside of the figures.
+    # Compile every kernel, or load it from numba's cache, before anything is measured.
     for number, filter in enumerate(workload.subscription_filters(0, 2_000)):
         matcher.add(f"s{number}", filter)
     matcher.match(events[0])

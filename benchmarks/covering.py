@@ -22,7 +22,7 @@ import msgspec
 from boolcast.algebra.relations import covers
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
-from boolcast.lab.papers.diagrams.tables import SetName, pairs_of
+from boolcast.lab.papers.diagrams.workload import SetName, pairs_of
 from boolcast.matching.diagrams.covering import Method
 from boolcast.matching.diagrams.diagrams import Diagrams
 from boolcast.matching.diagrams.implications import Way

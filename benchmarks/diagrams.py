@@ -1,9 +1,9 @@
-"""Diagrams in our arrays against oxidd, where that is installed: building, implication, evaluation.
+"""Boolcast's diagrams compared with oxidd, if it is installed: build, implication, evaluation.
 
     python -m benchmarks.diagrams [--subscriptions 20000]
 
-Conjunctions are set A of P2-X1, arbitrary filters are the book auction's. Both sides get the same
-formulas over the same numbered variables, so that parsing and the predicate index do not count.
+Conjunctions are set A of P2-X1; arbitrary filters come from the book auction. Both sides get the
+same formulas over the same numbered variables, so parsing and the predicate index do not count.
 Times are processor time.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.covering import drawn
 from boolcast.algebra.value_sets import ALL_EVENTS
 from boolcast.filters.expressions import Filter
-from boolcast.lab.benchmarks.match.contenders import auction
+from boolcast.lab.benchmarks.match.engines import auction
 from boolcast.matching.diagrams.constraints import formula_of
 from boolcast.matching.diagrams.nodes import Nodes, Tree
 from boolcast.matching.diagrams.variable_order import attribute_order, statistics_of
@@ -70,7 +70,7 @@ def measure(title: str, filters: Sequence[Filter], order: Sequence[str]) -> None
 
 
 def timed(work: Callable[[], list[Any]], count: int = 0) -> tuple[list[Any], float]:
-    """The result, and the microseconds for each of its parts."""
+    """The result, and the microseconds for each of its elements."""
     begin = time.process_time()
     result = work()
     return result, (time.process_time() - begin) * 1e6 / max(count or len(result), 1)

@@ -1,7 +1,8 @@
 """How long each case of the hostile corpus takes: `python -m benchmarks.hostile`.
 
-The aim is 10 ms each. The time is the median of several runs, without making the input, with
-regular expressions compiled anew; it counts this process only, since others may be busy.
+The target is 10 ms for each case. The time is the median of several runs. It does not include
+building the input, but it does include compiling regular expressions. It is processor time of this
+process, because the machine may be busy.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ REPEATS = 7
 
 
 def outcome(case: Case) -> str:
-    """What the case is expected to end in, for the table."""
+    """The expected outcome of the case, for the table."""
     if not isinstance(case.outcome, type):
         return str(case.outcome)
     return case.outcome.__name__ + (f" ({case.limit})" if case.limit else "")
@@ -29,7 +30,7 @@ def outcome(case: Case) -> str:
 
 def measure_ms(case: Case) -> float:
     """The median time of one run."""
-    import re2  # noqa: PLC0415 - imported by the first regular expression, outside of the time
+    import re2  # noqa: PLC0415 - the first regular expression imports it; keep that out of the time
 
     times = []
     for _ in range(REPEATS):
@@ -45,7 +46,7 @@ def measure_ms(case: Case) -> float:
 
 
 def main() -> None:
-    """Print the table, and how many cases miss the aim."""
+    """Print the table, and how many cases miss the target."""
     console = Console()
     table = Table("kind", "case", "outcome")
     table.add_column("ms", justify="right")

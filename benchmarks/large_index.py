@@ -19,7 +19,7 @@ from time import perf_counter
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from boolcast.lab.benchmarks.match.contenders import auction
+from boolcast.lab.benchmarks.match.engines import auction
 from boolcast.matching.store.catalog import index_of
 from boolcast.matching.store.snapshots import read_manifest
 from boolcast.pipeline import (

@@ -24,8 +24,8 @@ import msgspec
 import pyarrow as pa
 
 from boolcast.filters.expressions import Filter
-from boolcast.lab.papers.pruning.curves import SETTINGS, Setting
-from boolcast.lab.papers.pruning.one_broker import PruningExperiment, learnt_selectivities
+from boolcast.lab.papers.pruning.experiment import SETTINGS, PruningExperiment, Setting
+from boolcast.lab.papers.selectivities import learnt_selectivities
 from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.matching.inputs.protocol import Engine
 from boolcast.matching.matcher import Matcher

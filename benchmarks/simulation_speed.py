@@ -1,12 +1,13 @@
-"""How fast networks of brokers are simulated: messages a second of one core, and setting up.
+"""How fast networks of brokers are simulated: messages per second on one core, and set-up time.
 
 python -m benchmarks.simulation_speed [--publications 20000] [--subscriptions 80000] [--repeats 3]
 
 Figures are processor time, the best of the repeats. Messages are those of brokers, without the
-packets and receipts of the link protocol. Five ways to run the same load (40 brokers, 2,000
-subscriptions, no covering): as the simulator does on perfect wires; with metrics; as `boolcast
-simulate` does, with checker, trace and metrics; with an engine of each broker's own; and with the
-link protocol. Then P4-X1's network of 49 brokers is set up with active covering; 0 leaves that out.
+packets and receipts of the link protocol. The same load (40 brokers, 2,000 subscriptions, no
+covering) runs in five ways: on perfect wires; with metrics; as `boolcast simulate` does, with
+checker, trace and metrics; with a separate engine for each broker; and with the link protocol.
+Then the network of P4-X1 with 49 brokers is set up with active covering; `--subscriptions 0` skips
+that.
 """
 
 import argparse
@@ -63,7 +64,7 @@ def messages_a_second(publications: int, **settings: bool) -> float:
 
 
 def set_up(subscriptions: int) -> tuple[float, int]:
-    """Seconds and messages until everybody knows what they must."""
+    """Seconds and messages until all brokers know the subscriptions that they need."""
     load = Load(subscriptions=subscriptions, publications=1, groups=38, matching=42.0)
     drawn = drawn_for("paper", "active", load)
     simulation = simulation_of(drawn, is_direct=True)

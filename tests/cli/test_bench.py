@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from boolcast.cli.output.progress import steps
 from boolcast.cli.output.tables import number
-from boolcast.lab.benchmarks.choices import EngineName, RivalName, WorkloadName
+from boolcast.lab.benchmarks.choices import AlternativeName, EngineName, WorkloadName
 from boolcast.lab.benchmarks.match import report
 from tests.cli.running import run
 from tests.cli.test_application import HEAVY, IMPORTS
@@ -45,7 +46,7 @@ def test_help_names_all_that_can_be_chosen():
     assert result.code == 0
     words = result.output.replace("-\n                         ", "-").split()
     names = {word.strip(",.:") for word in words}
-    assert {*WorkloadName, *EngineName, *RivalName} <= names
+    assert {*WorkloadName, *EngineName, *AlternativeName} <= names
     assert "  Examples:\n    boolcast bench match\n" in result.output
     assert "  Exit codes:\n    0  measured\n" in result.output
 
@@ -70,8 +71,31 @@ def test_a_shared_processor_is_noted(monkeypatch):
     arguments = ("bench", "match", *SMALL, "--engines", "access")
     result = run(*arguments)
     assert result.code == 0
-    assert result.errors.startswith("times are of the processor; it was shared: ")
+    assert result.errors.startswith("times are processor time; the processor was shared, ")
     assert run(*arguments, "--json").errors == ""
+
+
+def test_a_chart_of_the_engines(tmp_path):
+    chart = tmp_path / "engines.svg"
+    result = run("bench", "match", *SMALL, "--chart", chart, "--json")
+    assert result.code == 0, result.errors
+    assert [line["engine"] for line in result.json] == ["access", "counting", "scan"]
+    root = ET.fromstring(chart.read_bytes())
+    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"access", "counting", "scan", "40 events", "2 events"} <= set(texts)
+
+
+@pytest.mark.parametrize("arguments", [["-w", "all"], ["-s", "60", "-s", "90"]])
+def test_a_chart_is_of_one_size_and_workload(arguments, tmp_path):
+    result = run("bench", "match", *arguments, "--chart", tmp_path / "engines.svg")
+    assert (result.code, result.output) == (2, "")
+    assert "one workload and one number of subscriptions" in result.errors
+
+
+def test_a_chart_that_cannot_be_written(tmp_path):
+    result = run("bench", "match", *SMALL, "-e", "access", "--chart", tmp_path / "no" / "a.svg")
+    assert result.code == 2
+    assert "cannot write: No such file" in result.errors
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ def test_figures_checks_and_plots(tmp_path):
     assert "10. core table saved by incremental" in result.output
     names = {path.name for path in tmp_path.iterdir()}
     assert names >= {"figures.json", "brokers.parquet", "curves.parquet", "runs"}
+    assert "unsubscription-x9.svg" in names
     brokers = pq.read_table(tmp_path / "brokers.parquet")
     assert set(brokers["broker"].to_pylist()) == set("ABCDE")
     assert len(list((tmp_path / "runs").iterdir())) == 4

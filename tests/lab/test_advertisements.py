@@ -27,8 +27,8 @@ from boolcast.lab.papers.advertisements.pruning import (
     PruningFigures,
     PruningSetting,
 )
-from boolcast.lab.papers.advertisements.run import Part, RunFigures, report, run, settings
-from boolcast.lab.papers.reproduction import keep, kept
+from boolcast.lab.papers.advertisements.run import EXPERIMENTS, RunFigures, run
+from boolcast.lab.papers.runs import keep, kept, settings_of
 from boolcast.workloads import PRESETS, Auction
 from boolcast.workloads.classes import PRUNINGS
 
@@ -38,7 +38,7 @@ PRUNING = PruningSetting(
 
 
 def test_the_sizes_are_the_papers():
-    chosen = settings(Part, scale=1.0, seed=1)
+    chosen = settings_of(EXPERIMENTS, EXPERIMENTS, scale=1.0, seed=1)
     assert len({each.label for each in chosen}) == len(chosen) == 6 + 9 + 11
     overlap = sorted(
         (each.advertisements, each.first, each.all)
@@ -274,7 +274,7 @@ def test_there_are_no_checks_without_their_runs():
     assert checks([PUBLISHED["A1"]]) == []
     numbers = {each.number for each in checks([PUBLISHED["20k"], PUBLISHED["300k"]])}
     assert numbers == {8, 10}
-    assert report([], scale=1.0, seed=1).checks == []
+    assert checks([]) == []
 
 
 @pytest.mark.parametrize(

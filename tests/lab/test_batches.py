@@ -4,29 +4,14 @@ import pytest
 from msgspec.structs import replace
 
 from boolcast.lab.benchmarks.choices import EngineName, WorkloadName
-from boolcast.lab.benchmarks.figures import BatchFigures
 from boolcast.lab.benchmarks.match import batches
-from boolcast.lab.benchmarks.match.batches import Field, growth, with_ratios
-from boolcast.lab.benchmarks.match.contenders import CONTENDERS, Contender
+from boolcast.lab.benchmarks.match.batches import SharedWorkload, growth, with_ratios
+from boolcast.lab.benchmarks.match.engines import ENGINES, MeasuredEngine
 from boolcast.matching.scan import ScanMatcher
+from tests.lab import sample_figures
 
 ACCESS, COUNTING, _, SCAN = EngineName
-FIGURES = BatchFigures(
-    workload=WorkloadName.AUCTION,
-    subscriptions=1_000,
-    engine=ACCESS,
-    events=100,
-    load_seconds=1.0,
-    settle_seconds=1.0,
-    events_per_second=100_000.0,
-    microseconds_per_event=10.0,
-    candidates_per_event=150.0,
-    matches_per_event=50.0,
-    structure_bytes=None,
-    filter_bytes=None,
-    id_bytes=None,
-    text_bytes=None,
-)
+FIGURES = replace(sample_figures.ACCESS, subscriptions=1_000, events=100)
 
 
 def test_ratios_are_to_what_was_measured():
@@ -65,26 +50,26 @@ def test_a_look_takes_no_time_where_there_is_none():
 
 
 @pytest.fixture
-def field(monkeypatch):
+def shared(monkeypatch):
     monkeypatch.setattr(batches, "BATCH_EVENTS", 70)
-    return Field(WorkloadName.AUCTION, 300, 200, 1)
+    return SharedWorkload(WorkloadName.AUCTION, 300, 200, 1)
 
 
 @pytest.mark.slow
-def test_figures_of_all_engines(field):
-    access, counting, _, scan = (field.measure(name, 1) for name in EngineName)
+def test_figures_of_all_engines(shared):
+    access, counting, _, scan = (shared.measure(name, 1) for name in EngineName)
     assert [each.events for each in (access, counting, scan)] == [200, 10, 2]
-    expected = CONTENDERS[SCAN].make()
-    for entry in field._subscriptions.to_pylist():
+    expected = ENGINES[SCAN].make()
+    for entry in shared._subscriptions.to_pylist():
         expected.add(entry["subscription"], entry["filter"])
-    matches = expected.match_batch(field._events).read_all()
+    matches = expected.match_batch(shared._events).read_all()
     assert access.matches_per_event == len(matches) / 200
     assert access.candidates_per_event is not None
     assert 0 < access.candidates_per_event < 300
     assert access.structure_bytes is not None
     assert 20 < access.structure_bytes < 2_000
     assert access.text_bytes is not None
-    texts = sum(map(len, field._subscriptions["filter"].to_pylist())) / 300
+    texts = sum(map(len, shared._subscriptions["filter"].to_pylist())) / 300
     assert texts < access.text_bytes < texts + 100
     assert counting.structure_bytes is None
     for each in (access, counting, scan):
@@ -92,10 +77,10 @@ def test_figures_of_all_engines(field):
         assert each.load_seconds > 0
 
 
-def test_what_is_measured_was_not_learned_from(field):
-    learned = {str(event) for event in field._lesson.to_pylist()}
-    assert len(field._lesson) == 70
-    assert not learned & {str(event) for event in field._events.to_pylist()}
+def test_what_is_measured_was_not_learned_from(shared):
+    learned = {str(event) for event in shared._lesson.to_pylist()}
+    assert len(shared._lesson) == 70
+    assert not learned & {str(event) for event in shared._events.to_pylist()}
 
 
 class Forgetful(ScanMatcher):
@@ -106,8 +91,19 @@ class Forgetful(ScanMatcher):
 
 
 def test_engines_that_disagree_do_not_come_into_one_table(monkeypatch):
-    field = Field(WorkloadName.UNSELECTIVE, 50, 200, 1)
-    field.measure(ACCESS, 1)
-    monkeypatch.setitem(CONTENDERS, SCAN, Contender(Forgetful, 1))
+    shared = SharedWorkload(WorkloadName.UNSELECTIVE, 50, 200, 1)
+    shared.measure(ACCESS, 1)
+    monkeypatch.setitem(ENGINES, SCAN, MeasuredEngine(Forgetful, 1))
     with pytest.raises(AssertionError, match="scan and access disagree"):
-        field.measure(SCAN, 1)
+        shared.measure(SCAN, 1)
+
+
+def test_engines_are_compared_on_events_that_match(monkeypatch):
+    shared = SharedWorkload(WorkloadName.AUCTION, 50, 200, 1)
+    shared.measure(ACCESS, 1)
+    matches = ENGINES[SCAN].make()
+    for entry in shared._subscriptions.to_pylist():
+        matches.add(entry["subscription"], entry["filter"])
+    assert shared._compared is not None
+    found = matches.match_batch(shared._compared).read_all()["event"].unique()
+    assert len(found) == len(shared._compared) == 4

@@ -1,4 +1,4 @@
-"""What was chosen is measured, in parts, on one core."""
+"""What was chosen is measured step by step, on one core."""
 
 import os
 import sys
@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from msgspec.structs import replace
 
-from boolcast.lab.benchmarks.choices import EngineName, RivalName, WorkloadName
+from boolcast.lab.benchmarks.choices import AlternativeName, EngineName, WorkloadName
 from boolcast.lab.benchmarks.figures import BatchFigures
 from boolcast.lab.benchmarks.match.run import Choice, run
 from boolcast.lab.benchmarks.match.single_events import measure_single
-from boolcast.lab.benchmarks.one_core import (
+from boolcast.lab.one_core import (
     _idle_ticks,
     _idlest,
     median_seconds,
@@ -28,7 +28,7 @@ EVERYTHING = Choice(
     sizes=[60, 90],
     engines=[EngineName.ACCESS, EngineName.COUNTING],
     single=True,
-    against=[RivalName.NUMPY, RivalName.LAMBDAS],
+    against=[AlternativeName.NUMPY, AlternativeName.LAMBDAS],
     events=40,
     repeats=1,
     seed=1,
@@ -45,7 +45,7 @@ def test_everything_that_was_chosen_is_measured():
         "single": 2,
         "rival": 3,
     }
-    assert len(begun) == EVERYTHING.parts
+    assert len(begun) == EVERYTHING.steps
     assert begun[:3] == [
         "drawing auction with 60 subscriptions",
         "access on auction with 60 subscriptions",
@@ -62,7 +62,7 @@ def test_ratios_are_there_when_a_figure_is():
 
 def test_nothing_else_is_measured():
     nothing = Choice(sizes=[60], engines=[EngineName.ACCESS], events=40, repeats=1, seed=1)
-    assert nothing.parts == 0
+    assert nothing.steps == 0
     assert list(run(nothing, lambda _: None)) == []
 
 
@@ -81,7 +81,7 @@ def test_one_core_is_one_and_is_given_back(monkeypatch):
 
 def test_the_idlest_processor_is_taken(monkeypatch):
     ticks = iter([{0: 100, 1: 900, 2: 50}, {0: 180, 1: 910, 2: 70}])
-    monkeypatch.setattr("boolcast.lab.benchmarks.one_core._idle_ticks", lambda: next(ticks))
+    monkeypatch.setattr("boolcast.lab.one_core._idle_ticks", lambda: next(ticks))
     assert _idlest({0, 1, 2}) == 0
 
 
@@ -97,7 +97,7 @@ def test_the_time_is_that_of_the_processor():
 
 def test_the_median_is_of_all_repeats(monkeypatch):
     clock = iter([0, 5, 10, 11, 20, 23])
-    monkeypatch.setattr("boolcast.lab.benchmarks.one_core.process_time", lambda: next(clock))
+    monkeypatch.setattr("boolcast.lab.one_core.process_time", lambda: next(clock))
     assert median_seconds(lambda: None, 3) == 3
 
 

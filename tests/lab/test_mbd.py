@@ -5,18 +5,13 @@ from msgspec.structs import replace
 
 from boolcast.filters.parsing import parse
 from boolcast.lab.papers.diagrams.checks import checks
-from boolcast.lab.papers.diagrams.events import accepted_events, judged
 from boolcast.lab.papers.diagrams.imt import ImtFigures, ImtSetting
 from boolcast.lab.papers.diagrams.insertion import InsertionFigures, InsertionSetting
-from boolcast.lab.papers.diagrams.run import FIGURES, Part, report, run, settings
-from boolcast.lab.papers.diagrams.tables import (
-    METHODS,
-    TableFigures,
-    TableSetting,
-    filters_of,
-    pairs_of,
-)
-from boolcast.lab.papers.reproduction import keep, kept
+from boolcast.lab.papers.diagrams.run import EXPERIMENTS, FIGURES, run
+from boolcast.lab.papers.diagrams.tables import METHODS, TableFigures, TableSetting
+from boolcast.lab.papers.diagrams.workload import accepted_events, filters_of, judged, pairs_of
+from boolcast.lab.papers.reproduction import checked
+from boolcast.lab.papers.runs import keep, kept, settings_of
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +41,7 @@ def curves() -> list[ImtFigures]:
 
 
 def test_the_sizes_are_the_papers():
-    chosen = settings(Part, scale=1.0, seed=1)
+    chosen = settings_of(EXPERIMENTS, EXPERIMENTS, scale=1.0, seed=1)
     assert len({each.label for each in chosen}) == len(chosen) == 2 + 2 * 5 + 2 + 2
     assert {each.subscriptions for each in chosen if not isinstance(each, ImtSetting)} == {200_000}
     assert {each.subscriptions for each in chosen if isinstance(each, ImtSetting)} == {100_000}
@@ -183,7 +178,7 @@ def test_figures_are_kept(table, insertion, curves, tmp_path):
 
 
 def test_a_report_has_its_checks(table):
-    made = report([table], scale=0.003, seed=1)
+    made = checked(checks)([table], scale=0.003, seed=1)
     assert made.checks == checks([table])
 
 

@@ -3,15 +3,16 @@
 import msgspec
 import pytest
 
-from boolcast.lab.benchmarks.match.contenders import pairs
-from boolcast.lab.papers.pruning.curves import SETTINGS, PruningCurve, Setting
-from boolcast.lab.papers.pruning.one_broker import (
+from boolcast.lab.benchmarks.match.engines import pairs
+from boolcast.lab.papers.pruning.experiment import (
+    SETTINGS,
+    PruningCurve,
     PruningExperiment,
-    learnt_selectivities,
+    Setting,
     pruning_auction,
-    pruning_curve,
-    pruning_points,
 )
+from boolcast.lab.papers.pruning.one_broker import pruning_curve, pruning_points
+from boolcast.lab.papers.selectivities import learnt_selectivities
 from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.matching.counting.forests import Forest
 from boolcast.matching.matcher import Matcher

@@ -2,9 +2,8 @@
 
 import pytest
 
-from boolcast.lab.papers.pruning.curves import NetworkCurve
-from boolcast.lab.papers.pruning.network import BROKERS, network_curve
-from boolcast.lab.papers.pruning.one_broker import PruningExperiment
+from boolcast.lab.papers.pruning.experiment import BROKERS, NetworkCurve, PruningExperiment
+from boolcast.lab.papers.pruning.network import network_curve
 
 pytestmark = pytest.mark.slow
 

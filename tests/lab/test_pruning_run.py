@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from boolcast.lab.papers.pruning.checks import checks
-from boolcast.lab.papers.pruning.curves import (
+from boolcast.lab.papers.pruning.experiment import (
+    BROKERS,
     SETTINGS,
     Curve,
     NetworkCurve,
@@ -16,19 +17,17 @@ from boolcast.lab.papers.pruning.curves import (
     PruningPoint,
     Setting,
 )
-from boolcast.lab.papers.pruning.network import BROKERS
 from boolcast.lab.papers.pruning.one_broker import pruning_curve
 from boolcast.lab.papers.pruning.run import (
+    EXPERIMENTS,
     FIGURES,
     Chunk,
     ChunkFigures,
-    Part,
-    chunks,
+    ExperimentName,
     curves,
-    report,
     run,
 )
-from boolcast.lab.papers.reproduction import here, reproduce
+from boolcast.lab.papers.runs import here, reproduce, settings_of
 
 TINY = 0.0003
 
@@ -36,15 +35,15 @@ TINY = 0.0003
 def test_at_the_full_scale_the_sizes_are_the_published_ones():
     sizes = {
         (chunk.part, chunk.experiment.subscriptions, chunk.experiment.events)
-        for chunk in chunks(Part, scale=1.0, seed=1)
+        for chunk in settings_of(EXPERIMENTS, EXPERIMENTS, scale=1.0, seed=1)
     }
-    assert sizes == {(Part.X5, 200_000, 100_000), (Part.X3, 20_000, 10_000)}
+    assert sizes == {("x5", 200_000, 100_000), ("x3", 20_000, 10_000)}
 
 
 @pytest.mark.parametrize(("scale", "count"), [(0.1, 8), (1.0, 12)])
 def test_chunks_have_every_step_of_every_curve_once(scale, count):
     found: dict[tuple[str, str], list[int]] = {}
-    chosen = chunks(Part, scale=scale, seed=1)
+    chosen = settings_of(EXPERIMENTS, EXPERIMENTS, scale=scale, seed=1)
     assert len(chosen) == count
     for chunk in chosen:
         steps = found.setdefault((chunk.part, chunk.experiment.setting), [])
@@ -54,9 +53,9 @@ def test_chunks_have_every_step_of_every_curve_once(scale, count):
     assert all(sorted(steps) == list(range(len(steps))) for steps in found.values())
 
 
-def small(part: Part) -> Chunk:
+def small(part: ExperimentName) -> Chunk:
     """Of class 3, which has the fewest prunings, with hardly anything learnt."""
-    chosen = chunks([part], scale=TINY, seed=1)
+    chosen = settings_of(EXPERIMENTS, [part], scale=TINY, seed=1)
     chunk = next(chunk for chunk in chosen if chunk.experiment.setting == "3")
     experiment = msgspec.structs.replace(chunk.experiment, training_events=300, steps=3)
     return msgspec.structs.replace(chunk, experiment=experiment, last=3)
@@ -65,7 +64,7 @@ def small(part: Part) -> Chunk:
 @pytest.mark.slow
 def test_links_that_no_event_crosses():
     """Subscriptions to titles are so few in a tiny run that links stay empty."""
-    chosen = chunks([Part.X3], scale=TINY, seed=1)
+    chosen = settings_of(EXPERIMENTS, ["x3"], scale=TINY, seed=1)
     chunk = next(chunk for chunk in chosen if chunk.experiment.setting == "1")
     experiment = msgspec.structs.replace(chunk.experiment, training_events=300, events=20)
     figures = run(msgspec.structs.replace(chunk, experiment=experiment))
@@ -74,7 +73,7 @@ def test_links_that_no_event_crosses():
 
 @pytest.mark.slow
 def test_a_run_that_is_kept_is_not_run_again(tmp_path):
-    whole_curve = small(Part.X5)
+    whole_curve = small("x5")
     chosen = [
         msgspec.structs.replace(whole_curve, last=1),
         msgspec.structs.replace(whole_curve, first=2),
@@ -107,7 +106,7 @@ def test_a_run_that_is_kept_is_not_run_again(tmp_path):
 
 @pytest.mark.slow
 def test_five_brokers(tmp_path):
-    figures = reproduce([small(Part.X3)], here(run), FIGURES, tmp_path)
+    figures = reproduce([small("x3")], here(run), FIGURES, tmp_path)
     (curve,) = curves(figures)[1]
     assert curve.setting == "3"
     assert curve.points[-1].operations == 3 * curve.subscriptions
@@ -249,6 +248,6 @@ def test_every_check_of_five_brokers_can_fail(setting, step, figures, failing):
     assert failing in found(TABLES.values(), networks.values())
 
 
-def test_a_report_of_nothing_has_no_checks():
-    made = report([], scale=1.0, seed=1)
-    assert (made.tables, made.networks, made.checks) == ([], [], [])
+def test_nothing_has_no_checks():
+    assert curves([]) == ([], [])
+    assert checks([], []) == []

@@ -7,12 +7,13 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from boolcast.lab.benchmarks.choices import EngineName, SparkPart, WorkloadName
-from boolcast.lab.benchmarks.figures import BatchFigures, SparkFigures, SparkRatio
-from boolcast.lab.benchmarks.process_times import tree_seconds
-from boolcast.lab.benchmarks.spark import benchmark
-from boolcast.lab.benchmarks.spark.benchmark import SparkChoice
+from boolcast.lab.benchmarks.choices import SparkPart
+from boolcast.lab.benchmarks.figures import SparkFigures, SparkRatio
+from boolcast.lab.benchmarks.spark import run as benchmark
+from boolcast.lab.benchmarks.spark.process_times import tree_seconds
+from boolcast.lab.benchmarks.spark.run import SparkChoice
 from tests.cli.running import run
+from tests.lab import sample_figures
 
 RATES = {
     "class-1": {
@@ -71,27 +72,11 @@ def measured(monkeypatch):
         for contender, rate in RATES[order.part].items():
             yield figures(order.part, contender, rate, cores)
 
-    engine = BatchFigures(
-        workload=WorkloadName.AUCTION,
-        subscriptions=200_000,
-        engine=EngineName.ACCESS,
-        events=1_000,
-        load_seconds=1.0,
-        settle_seconds=1.0,
-        events_per_second=100_000.0,
-        microseconds_per_event=10.0,
-        candidates_per_event=1.0,
-        matches_per_event=2.5,
-        structure_bytes=None,
-        filter_bytes=None,
-        id_bytes=None,
-        text_bytes=None,
-    )
     monkeypatch.setattr(benchmark, "_measured", pretend)
     monkeypatch.setattr(
         benchmark,
         "_engine",
-        lambda choice, cores: replace(engine, events_per_second=200_000 / cores),
+        lambda choice, cores: replace(sample_figures.ACCESS, events_per_second=200_000 / cores),
     )
     monkeypatch.setattr(benchmark, "processors", lambda: [0, 1])
     monkeypatch.setattr(benchmark, "java_home", lambda: None)
@@ -147,8 +132,8 @@ def test_one_core_and_all_of_them(measured):
 
 
 def test_the_bar_knows_its_length():
-    assert choice_of(SparkPart.CLASS_1).begins == 2 + 4 * 3
-    assert choice_of(SparkPart.CORES).begins == 2 * (2 + 2 * 3)
+    assert choice_of(SparkPart.CLASS_1).steps == 2 + 4 * 3
+    assert choice_of(SparkPart.CORES).steps == 2 * (2 + 2 * 3)
 
 
 def test_the_tables(measured):

@@ -16,7 +16,7 @@ from pyspark.sql.functions import spark_partition_id
 from boolcast.lab.papers.advertisements.overlap import OverlapFigures, OverlapSetting
 from boolcast.lab.papers.advertisements.pruning import PruningFigures, PruningSetting
 from boolcast.lab.papers.advertisements.run import FIGURES, RunFigures, Setting, run
-from boolcast.lab.papers.reproduction import are_kept, reproduce
+from boolcast.lab.papers.runs import are_kept, reproduce
 from boolcast.lab.papers.spark_runner import by_spark, tasks
 from tests.cli.running import run as boolcast
 

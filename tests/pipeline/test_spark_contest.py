@@ -5,10 +5,11 @@ from collections import Counter
 import pytest
 
 from boolcast.lab.benchmarks.choices import SparkPart
-from boolcast.lab.benchmarks.match.contenders import auction
-from boolcast.lab.benchmarks.spark.contest import EVENT
-from boolcast.lab.benchmarks.spark.joins import Tables, fixed_places, greatest_bound, hand_split
-from boolcast.lab.benchmarks.spark.run import Order, run
+from boolcast.lab.benchmarks.match.engines import auction
+from boolcast.lab.benchmarks.spark.contenders import EVENT
+from boolcast.lab.benchmarks.spark.joins import Tables, fixed_positions, greatest_bound, hand_split
+from boolcast.lab.benchmarks.spark.order import Order
+from boolcast.lab.benchmarks.spark.part_process import run
 from boolcast.lab.benchmarks.spark.streams import FILES
 from boolcast.lab.benchmarks.spark.theta_joins import theta_matched, theta_table
 from boolcast.matching.matcher import Matcher
@@ -38,7 +39,7 @@ def test_the_joins_split_by_hand_find_all_matches_once(spark, tmp_path):
     filters = list(enumerate(workload.subscription_filters(0, SIZE)))
     tables = {
         name: Tables(spark, tmp_path / name).of_shape(
-            [filters[i] for i in range(SIZE) if classes[i] == name], fixed_places(name)
+            [filters[i] for i in range(SIZE) if classes[i] == name], fixed_positions(name)
         )
         for name in ("S1", "S2", "S3")
         if (tmp_path / name).mkdir() is None
@@ -73,7 +74,9 @@ def test_the_theta_join_finds_all_matches_once(spark, tmp_path):
 def test_a_part_is_measured(spark, tmp_path, monkeypatch, part):
     """Contenders that disagree would raise."""
     # The one that is there has other settings.
-    monkeypatch.setattr("boolcast.lab.benchmarks.spark.run.session", lambda *_, **__: spark)
+    monkeypatch.setattr(
+        "boolcast.lab.benchmarks.spark.part_process.session", lambda *_, **__: spark
+    )
     order = Order(
         part=part,
         processors=(0, 1),

@@ -1,23 +1,13 @@
-"""Experiments: the benchmarks of `boolcast bench`, and the papers' of `boolcast reproduce`.
+"""The laboratory: demos, benchmarks and the papers' experiments. The product does not need it.
 
-Start at `match_benchmark`, which turns what the user chose (`choices`) into steps. `batches`
-measures the engines of `contenders` side by side on one workload, `single_events` a call of
-`match` with a dict, `comparison` the access engine against what else a Python user could take,
-one module each in `rivals`. `figures` are the results, as data. `one_core` sees to it that all
-of them have one processor.
+`commands` adds `boolcast demo`, `bench` and `reproduce` to the command line. Nothing heavy is
+imported before one of them runs.
 
-`unsubscription` has the experiments of P4: which runs there are. `unsubscription_workload` is their
-load, `unsubscription_run` plays one of them in virtual time, `unsubscription_deliveries` sees to it
-that nothing is lost, and `unsubscription_checks` holds the results against the paper.
+A *benchmark* measures speed on this machine: it draws a workload, runs several contenders on the
+same events, checks that they find the same matches, and reports times. A *reproduction* repeats a
+paper's experiments: it carries out seeded runs, keeps their figures in a folder, and checks the
+paper's statements against them. What a run counts is the same on every machine; only its times are
+not.
 
-`advertisements` has the experiments of P3: which runs there are. `advertisement_overlap` asks
-subscriptions against advertisements, `advertisement_pruning` prunes these, and
-`advertisement_checks` holds the results against the paper.
-
-`pruning_run` has the experiments of P1: which runs there are. `pruning` is the one with one broker,
-`pruning_network` that with five; `pruning_curves` are the results, and `pruning_checks` holds them
-against the paper.
-
-`reproduction` keeps the runs of all in a folder and runs only what is not there, `spread` hands
-them out by Spark, and `checks` says what a check is.
+`one_core` is shared by both: it confines a measurement to one core, and takes processor time.
 """

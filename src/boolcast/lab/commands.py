@@ -1,4 +1,4 @@
-"""The commands of the laboratory, and where the command line gets them."""
+"""Adds the laboratory's commands to the command line."""
 
 import typer
 
@@ -8,6 +8,6 @@ from boolcast.lab.papers.command import reproduce
 
 
 def register(application: typer.Typer) -> None:
-    """Add `demo`, `bench` and `reproduce` to the command line."""
+    """Add `demo`, `bench` and `reproduce`."""
     for commands in (demo, bench, reproduce):
         application.add_typer(commands)

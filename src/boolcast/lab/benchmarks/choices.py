@@ -1,4 +1,4 @@
-"""What can be asked of `boolcast bench`, by name; light to import, as the command line needs it."""
+"""The names that options of `boolcast bench` accept; cheap to import for the command line."""
 
 from enum import StrEnum
 
@@ -23,8 +23,8 @@ class EngineName(StrEnum):
     SCAN = "scan"
 
 
-class RivalName(StrEnum):
-    """What a Python user could take instead."""
+class AlternativeName(StrEnum):
+    """What a Python user could take instead of Boolcast."""
 
     DUCKDB = "duckdb"
     POLARS = "polars"

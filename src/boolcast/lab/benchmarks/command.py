@@ -1,7 +1,8 @@
-"""`boolcast bench`: how fast it is, measured here and now."""
+"""`boolcast bench`: measure how fast Boolcast is on this machine."""
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, TypeVar
 
 import typer
@@ -10,7 +11,7 @@ from boolcast.cli.input.options import AsJson
 from boolcast.cli.output.endings import ExitCode
 from boolcast.cli.output.extras import needing_spark
 from boolcast.errors import UsageError
-from boolcast.lab.benchmarks.choices import EngineName, RivalName, SparkPart, WorkloadName
+from boolcast.lab.benchmarks.choices import AlternativeName, EngineName, SparkPart, WorkloadName
 
 bench = typer.Typer(
     name="bench", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -18,21 +19,27 @@ bench = typer.Typer(
 
 Name = TypeVar("Name", bound=StrEnum)
 
+_Repeats = Annotated[
+    int, typer.Option(metavar="N", min=1, help="Runs per measurement; the median is reported.")
+]
+_Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the workload.")]
+
 
 @bench.callback()
 def benchmarks() -> None:
-    """Measure how fast it is, here and now.
+    """Measure how fast Boolcast is on this machine.
 
     \b
     Examples:
       boolcast bench match
+      boolcast bench match --chart engines.svg
       boolcast bench match --help
       boolcast bench spark
 
     \b
     Exit codes:
       0  measured
-      1  measured, but for what is not installed
+      1  measured, except what is not installed
       2  the usage is wrong
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
 
@@ -56,7 +63,7 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
             "-s",
             metavar="N",
             min=1,
-            help="How many; may be repeated.",
+            help="Number of filters; repeat for several sizes.",
             show_default="200000",
         ),
     ] = None,
@@ -67,45 +74,51 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
             "-e",
             metavar="NAME",
             help=f"{', '.join(EngineName)}, or all.",
-            show_default="access,counting",
+            show_default="access,counting; with --chart also scan",
         ),
     ] = None,
     single: Annotated[
         bool,
-        typer.Option("--single", help="Calls with one event as a dict, on class 1 of fixed."),
+        typer.Option("--single", help="Time calls with one event as a dict, on class 1 of fixed."),
     ] = False,
     against: Annotated[
         list[str] | None,
         typer.Option(
-            "--against", metavar="NAME", help=f"On class 1: {', '.join(RivalName)}, or all."
+            "--against",
+            metavar="NAME",
+            help=f"Alternatives on class 1: {', '.join(AlternativeName)}, or all.",
         ),
     ] = None,
-    events: Annotated[int, typer.Option(metavar="N", min=2, help="How many events.")] = 20_000,
-    repeats: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Of so many runs the median is taken.")
-    ] = 5,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Other events for each.")] = 1,
+    events: Annotated[
+        int, typer.Option(metavar="N", min=2, help="Events for the fastest engine.")
+    ] = 20_000,
+    repeats: _Repeats = 5,
+    seed: _Seed = 1,
+    chart: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the engines as an SVG chart, on a log scale."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure the match engines, on one core.
 
-    Times are of the processor, so that whatever else runs on the machine counts little. Events
-    go in as Arrow, in batches of 10,000, and matches come out as Arrow. Slower engines
-    get fewer events: counting a twentieth, scan the odd one. All engines must find the same
-    matches. Where sizes are several, the growth of the time for each candidate and match is
-    shown. Several names may be given with commas, or by repeating the option.
+    Times are processor time, so other programs on the machine matter little. Events go in and
+    matches come out as Arrow, in batches of 10,000 events. Slower engines get fewer events:
+    mbd a quarter, counting a twentieth, scan one in 5,000; the table and the chart show how
+    many. All engines must find the same matches. With several sizes, a table shows how the time
+    per candidate and match grows. Separate several names by commas, or repeat the option.
 
     \b
     Workloads:
-      auction         three classes of filters on books; a title for each subscription
-      auction-zipf    the same with titles by Zipf's law
-      auction-random  that with random bounds on another attribute
+      auction         three classes of filters on books; one title per subscription
+      auction-zipf    the same, with titles by Zipf's law
+      auction-random  the same, with random bounds on another attribute
       fixed           auction with the same few prices in all filters
       diverse         1,500 shapes of 2 to 20 predicates over 30 attributes
-      unselective     what no index helps: wide ranges, negations, parts of strings
+      unselective     no index helps: wide ranges, negations, substrings
 
-    --single and --against measure with auctions of class 1 only, a title and a few conditions,
-    and then nothing else unless --workload is given. What --against names comes with
+    --single and --against use auctions of class 1 only (a title and a few conditions), and
+    measure nothing else unless --workload is given. The alternatives of --against need
     pip install 'boolcast[rivals]'.
 
     \b
@@ -113,34 +126,39 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
       boolcast bench match
       boolcast bench match --workload all --subscriptions 200000 --subscriptions 1000000
       boolcast bench match --workload unselective --engines access,scan
+      boolcast bench match --chart engines.svg
       boolcast bench match --single --against duckdb,polars --json
 
     \b
     Exit codes:
       0  measured
-      1  measured, but for what is not installed
+      1  measured, except what is not installed
       2  the usage is wrong
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
-    rivals = _chosen(RivalName, against or [], "--against")
-    only_class_1 = workload is None and (single or bool(rivals))
+    alternatives = _chosen(AlternativeName, against or [], "--against")
+    only_class_1 = workload is None and chart is None and (single or bool(alternatives))
     default = [] if only_class_1 else [WorkloadName.AUCTION]
     workloads = _chosen(WorkloadName, workload or default, "--workload")
-    chosen = _chosen(EngineName, engines or ["access", "counting"], "--engines")
+    usual = ["access", "counting"] if chart is None else ["access", "counting", "scan"]
+    chosen = _chosen(EngineName, engines or usual, "--engines")
+    sizes = subscriptions or [200_000]
+    if chart is not None and (len(workloads) > 1 or len(sizes) > 1):
+        raise UsageError("--chart shows one workload and one number of subscriptions")
 
     from boolcast.lab.benchmarks.match import report  # noqa: PLC0415 - rich, numba and pyarrow
-    from boolcast.lab.benchmarks.match.run import Choice  # noqa: PLC0415 - see above
+    from boolcast.lab.benchmarks.match.run import Choice, run  # noqa: PLC0415 - see above
 
     choice = Choice(
         workloads=workloads,
-        sizes=subscriptions or [200_000],
+        sizes=sizes,
         engines=chosen,
         single=single,
-        against=rivals,
+        against=alternatives,
         events=events,
         repeats=repeats,
         seed=seed,
     )
-    is_complete = report.show(choice, as_json=as_json)
+    is_complete = report.show(partial(run, choice), choice.steps, as_json=as_json, chart=chart)
     raise typer.Exit(ExitCode.FINE if is_complete else ExitCode.RESERVATIONS)
 
 
@@ -157,42 +175,40 @@ def spark(  # noqa: PLR0913, PLR0917 - an option each
         ),
     ] = None,
     subscriptions: Annotated[
-        int, typer.Option("--subscriptions", "-s", metavar="N", min=10, help="How many.")
+        int, typer.Option("--subscriptions", "-s", metavar="N", min=10, help="Number of filters.")
     ] = 200_000,
-    events: Annotated[int, typer.Option(metavar="N", min=10, help="How many.")] = 1_000_000,
+    events: Annotated[int, typer.Option(metavar="N", min=10, help="Number of events.")] = 1_000_000,
     theta_subscriptions: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many of them the theta join gets.")
+        int, typer.Option(metavar="N", min=1, help="Filters for the theta join.")
     ] = 1_000,
     theta_events: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many events the theta join gets.")
+        int, typer.Option(metavar="N", min=1, help="Events for the theta join.")
     ] = 2_000,
     cores: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="How many Spark gets.", show_default="all"),
+        typer.Option(metavar="N", min=1, help="Cores for Spark.", show_default="all"),
     ] = None,
-    repeats: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Of so many runs the median is taken.")
-    ] = 3,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Other events for each.")] = 1,
+    repeats: _Repeats = 3,
+    seed: _Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Measure Boolcast on Spark against what a Spark user would write instead.
+    """Compare Boolcast on Spark with what a Spark user would write instead.
 
-    Each part has a Spark of its own on this machine, confined to its cores. Events are drawn
-    once, into Parquet files that all contenders read. They take turns, and all must find the
-    same number of matches for each subscription. Times are by the clock; on a machine that
-    others use, look at the processor time beside them. All of it takes half an hour with the
-    numbers that are preset.
+    Each part starts its own Spark on this machine, confined to its cores. Events are drawn once,
+    into Parquet files that all contenders read. Contenders take turns, and all must find the same
+    number of matches for each subscription. Times are wall-clock time; if others use the machine,
+    look at the processor time in the next column. With the defaults, everything takes half an
+    hour.
 
     \b
     Parts:
-      class-1  a title and a few conditions each: against a broadcast join on the title
-      auction  three classes of filters mixed: against joins split by hand; what it costs to
-               write the matches out; what the engine does in a single process
-      diverse  filters of 1,500 shapes: against one theta join, on a sample of the filters
-               and events, as if its time grew with the filters
+      class-1  a title and a few conditions: compared with a broadcast join on the title
+      auction  three classes of filters mixed: compared with joins split by hand, with writing
+               the matches to files, and with the engine in a single process
+      diverse  filters of 1,500 shapes: compared with one theta join on a sample of filters and
+               events, assuming that its time grows with the filters
       cores    auction, on one core and on all
-      stream   auction, matches written by a stream: against all at once, and while the
+      stream   auction, matches written by a stream: compared with all at once, and while the
                index changes
 
     \b
@@ -210,14 +226,15 @@ def spark(  # noqa: PLR0913, PLR0917 - an option each
     parts = _chosen(SparkPart, part or ["all"], "--part")
     with needing_spark():
         from boolcast.lab.benchmarks.spark import report  # noqa: PLC0415 - rich, numba and Spark
-        from boolcast.lab.benchmarks.spark.benchmark import (  # noqa: PLC0415 - see above
+        from boolcast.lab.benchmarks.spark.run import (  # noqa: PLC0415 - see above
             SparkChoice,
             processors,
+            run,
         )
 
     present = len(processors())
     if cores is not None and cores > present:
-        raise UsageError(f"--cores {cores} is more than the {present} that there are")
+        raise UsageError(f"--cores {cores} is more than the {present} of this machine")
     choice = SparkChoice(
         parts=parts,
         subscriptions=subscriptions,
@@ -228,11 +245,11 @@ def spark(  # noqa: PLR0913, PLR0917 - an option each
         repeats=repeats,
         seed=seed,
     )
-    report.show(choice, as_json=as_json)
+    report.show(partial(run, choice), choice.steps, as_json=as_json)
 
 
 def _chosen(names: type[Name], given: Sequence[str], option: str) -> list[Name]:
-    """The names that an option gives, in their usual order and once each."""
+    """The names that an option gives, each once, in their usual order."""
     wanted = {part.strip() for text in given for part in text.split(",")}
     unknown = wanted - {*names, "all"}
     if unknown:

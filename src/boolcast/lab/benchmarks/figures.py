@@ -1,23 +1,24 @@
-"""The results of benchmarks; `measure` tells them apart as JSON. Null is what is not known.
+"""The results of benchmarks. As JSON, `measure` tells them apart, and null means unknown.
 
-Seconds are of the processor (`one_core`).
+Seconds are processor time (`lab.one_core`), unless a class says otherwise. In the JSON output an
+alternative is called `rival`, as the extra `boolcast[rivals]` is.
 """
 
 from typing import Literal
 
 import msgspec
 
-from boolcast.lab.benchmarks.choices import EngineName, RivalName, WorkloadName
+from boolcast.lab.benchmarks.choices import AlternativeName, EngineName, WorkloadName
 
 
 class BatchFigures(msgspec.Struct, frozen=True, kw_only=True):
     """An engine on a workload, in batches of events from Arrow to Arrow.
 
-    `load_seconds` go from texts to the answer for a first event. `settle_seconds` go into a
-    first batch, from which an engine may learn, and into putting that to use. Bytes are per
-    subscription: of the structure that is searched, of the constants that are kept to build
-    another, of the ids, and of the texts. `times_counting` and `times_scan` say how many times
-    as fast as those engines in the same run it was.
+    `load_seconds` covers everything from texts to the answer for the first event.
+    `settle_seconds` covers a first batch, from which an engine may learn, and the rebuild that
+    uses it. Bytes are per subscription: of the search structure, of the constants kept for the
+    next rebuild, of the ids, and of the texts. `times_counting` and `times_scan` compare the speed
+    with those engines in the same run.
     """
 
     measure: Literal["batch"] = "batch"
@@ -40,7 +41,7 @@ class BatchFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def nanoseconds_per_look(self) -> float | None:
-        """The time for each candidate or match."""
+        """The time per candidate or match."""
         if self.candidates_per_event is None:
             return None
         looks = self.candidates_per_event + self.matches_per_event
@@ -48,7 +49,7 @@ class BatchFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GrowthFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """How the time for each candidate or match grows with the subscriptions."""
+    """How the time per candidate or match grows with the subscriptions."""
 
     measure: Literal["growth"] = "growth"
     workload: WorkloadName
@@ -63,8 +64,8 @@ class GrowthFigures(msgspec.Struct, frozen=True, kw_only=True):
 class SingleFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Calls of `match` with a dict, on class 1 of the workload `fixed`.
 
-    `microseconds_per_call` is the median over repeats of the mean; the percentiles are of
-    single calls by the clock, whose own 0.1 µs they include.
+    `microseconds_per_call` is the median over repeats of the mean. The percentiles are of single
+    calls by the clock, and include its own 0.1 µs.
     """
 
     measure: Literal["single"] = "single"
@@ -77,15 +78,15 @@ class SingleFigures(msgspec.Struct, frozen=True, kw_only=True):
     matches_per_event: float
 
 
-class RivalFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """A rival, or the access engine itself, on class 1 of the auction.
+class AlternativeFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """An alternative, or the access engine itself, on class 1 of the auction.
 
-    Where `subscriptions` are fewer than `scaled_to`, `microseconds_per_event` is as measured
-    and `access_is_faster` takes it as growing in proportion.
+    If `subscriptions` is less than `scaled_to`, `microseconds_per_event` is as measured, and
+    `access_is_faster` assumes that it grows in proportion.
     """
 
     measure: Literal["rival"] = "rival"
-    rival: RivalName | Literal["access"]
+    rival: AlternativeName | Literal["access"]
     what: str
     subscriptions: int
     scaled_to: int
@@ -97,24 +98,24 @@ class RivalFigures(msgspec.Struct, frozen=True, kw_only=True):
     access_is_faster: float
 
 
-class MissingRival(msgspec.Struct, frozen=True, kw_only=True):
-    """A rival that is not installed."""
+class MissingAlternative(msgspec.Struct, frozen=True, kw_only=True):
+    """An alternative that is not installed."""
 
     measure: Literal["missing"] = "missing"
-    rival: RivalName
+    rival: AlternativeName
     problem: str
 
 
-Figures = BatchFigures | GrowthFigures | SingleFigures | RivalFigures | MissingRival
+Figures = BatchFigures | GrowthFigures | SingleFigures | AlternativeFigures | MissingAlternative
 
 
 class SparkFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """A contender on Spark; seconds are by the clock, the median of several runs.
+    """A contender on Spark; seconds are wall-clock time, the median of several runs.
 
-    Where `subscriptions` are fewer than `scaled_to`, `scaled_events_per_second` takes the time
-    as growing in proportion; else it is `events_per_second`. `core_microseconds_per_event` is
-    the processor time of all processes together, null where the system does not tell. Of a
-    stream, `batch_seconds` are those of the last run.
+    If `subscriptions` is less than `scaled_to`, `scaled_events_per_second` assumes that time
+    grows in proportion; otherwise it equals `events_per_second`. `core_microseconds_per_event` is
+    the processor time of all processes, null if the system does not report it. `batch_seconds`
+    are the batches of a stream's last run.
     """
 
     measure: Literal["spark"] = "spark"
@@ -134,9 +135,12 @@ class SparkFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SparkRatio(msgspec.Struct, frozen=True, kw_only=True):
-    """What figures of one run say of each other; `target` is what it should be at least."""
+    """A ratio of two figures; `target` is the least that it should be."""
 
     measure: Literal["ratio"] = "ratio"
     what: str
     ratio: float
     target: float | None = None
+
+
+SparkBenchmarkFigures = SparkFigures | SparkRatio | BatchFigures

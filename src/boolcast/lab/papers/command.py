@@ -1,6 +1,8 @@
-"""`boolcast reproduce`: the papers' experiments, run again."""
+"""`boolcast reproduce`: run the papers' experiments again."""
 
-from typing import Annotated
+from contextlib import nullcontext
+from importlib import import_module
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
@@ -11,25 +13,138 @@ reproduce = typer.Typer(
     name="reproduce", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
 )
 
-
-_Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Draws the workload.")]
+_Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the workload.")]
 _Output = Annotated[
     str | None,
     typer.Option(
         "--output",
         "-o",
         metavar="FOLDER",
-        help="Write figures and plots; runs that are there already are not run again.",
+        help="Write figures and plots here; finished runs in it are not run again.",
     ),
 ]
 _Cores = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="How many runs at a time; all cores.")
+    int | None,
+    typer.Option(metavar="N", min=1, help="Runs at a time.", show_default="all cores"),
 ]
+
+
+class _Paper(NamedTuple):
+    """A command: the package with its `report`, the help of its options, and its help."""
+
+    command: str
+    package: str
+    parts: str
+    scale: str
+    least_scale: float
+    needs_spark: bool
+    help: str
+
+
+_PAPERS: Final = (
+    _Paper(
+        command="unsubscription",
+        package="unsubscription",
+        parts="Some of x2 (benefit of covering), x3 (main comparison), x4 (number of removals), "
+        "x5 (covering degree), x6 (threshold), x9 (clusters), or all.",
+        scale="Share of the paper's 80,000 subscriptions; all but x3 use at most a sixth.",
+        least_scale=0.001,
+        needs_spark=False,
+        help="""Remove subscriptions under four policies (P4), in virtual time.
+
+        49 brokers hold subscriptions to groups, each of which covers many smaller ones. Some of
+        the large ones are removed. With active covering, brokers must then send all that the
+        large ones covered, and events wait. docs/experiments/unsubscription.md lists the checks;
+        they need 5,000 subscriptions or more (--scale 0.0625).
+
+        \b
+          FOLDER/figures.json            all figures and checks
+          FOLDER/brokers.parquet         brokers A to E of each run
+          FOLDER/curves.parquet          delay and queue over virtual time
+          FOLDER/unsubscription-x3.svg   and other plots: pip install 'boolcast[report]'
+
+        The four runs of x3 take five to seven minutes of processor time and over 1 GB each.
+        """,
+    ),
+    _Paper(
+        command="advertisements",
+        package="advertisements",
+        parts="Some of overlap (subscriptions against advertisements), pruning (advertisements, "
+        "class by class), combined (after subscriptions), or all.",
+        scale="Share of the paper's 300,000 advertisements.",
+        least_scale=0.002,
+        needs_spark=True,
+        help="""Find overlaps with Boolean advertisements, and prune them (P3).
+
+        In the book auction, subscriptions are looked up among up to 300,000 advertisements, as
+        they are and as conjunctions. Then 50,000 advertisements are pruned against 100,000
+        subscriptions, class by class and together, and together after 0 to 100 % of the
+        subscriptions' prunings. A local Spark spreads the runs over the cores.
+        docs/experiments/advertisements.md lists the checks.
+
+        \b
+          FOLDER/figures.json                 all figures and checks
+          FOLDER/overlaps.parquet             times and work by class, scenario and form
+          FOLDER/prunings.parquet             the curves of pruning
+          FOLDER/advertisements-overlap.svg   and other plots: pip install 'boolcast[report]'
+
+        Needs pip install 'boolcast[spark]'.
+        """,
+    ),
+    _Paper(
+        command="pruning",
+        package="pruning",
+        parts="x5 (one broker), x3 (five), or all.",
+        scale="Share of the paper's 200,000 subscriptions; x3 uses at most a tenth.",
+        least_scale=0.0003,
+        needs_spark=True,
+        help="""Prune subscriptions step by step to exhaustion (P1), spread by Spark.
+
+        A book auction with three classes of subscriptions and their mix. Each step shows how
+        much of the table is gone, how many more events match because of it, and how long
+        matching takes. docs/experiments/pruning.md lists the checks; they need 20,000
+        subscriptions or more (--scale 0.1).
+
+        \b
+          FOLDER/figures.json     all figures and checks
+          FOLDER/x5.parquet       one broker, step by step
+          FOLDER/x3.parquet       five brokers, step by step
+          FOLDER/pruning-x5.svg   and other plots: pip install 'boolcast[report]'
+
+        Needs pip install 'boolcast[spark]'.
+        """,
+    ),
+    _Paper(
+        command="mbd",
+        package="diagrams",
+        parts="tables, orders, insertion, imt, or all.",
+        scale="Share of the paper's 200,000 subscriptions.",
+        least_scale=0.001,
+        needs_spark=True,
+        help="""Cover and merge subscriptions in decision diagrams (P2), spread by Spark.
+
+        Two sets of conjunctions that share their predicates. Shows what covering, perfect and
+        imperfect merging leave of a table, how routing with it compares with a scan, what the
+        order of attributes and the cache of dependencies contribute, and how imperfect mergers
+        may be. docs/experiments/mbd.md lists the checks; they need 20,000 subscriptions or
+        more (--scale 0.1).
+
+        \b
+          FOLDER/figures.json          all figures and checks
+          FOLDER/tables.parquet        the table that each method leaves, and routing with it
+          FOLDER/insertion.parquet     the cost of insertions, step by step
+          FOLDER/imt.parquet           tables by threshold
+          FOLDER/diagrams-tables.svg   and other plots: pip install 'boolcast[report]'
+
+        Needs pip install 'boolcast[spark]'.
+        """,
+    ),
+)
 
 
 @reproduce.callback()
 def experiments() -> None:
-    """Run the papers' experiments again, beside their figures.
+    """Run the papers' experiments again.
 
     \b
     Examples:
@@ -47,202 +162,33 @@ def experiments() -> None:
     """  # noqa: D301 - \b keeps the lines of a paragraph apart
 
 
-@reproduce.command()
-def unsubscription(
-    part: Annotated[
-        str,
-        typer.Option(
-            "--part",
-            metavar="LIST",
-            help="Some of x2 (benefit of covering), x3 (main comparison), x4 (number of removals), "
-            "x5 (covering degree), x6 (threshold), x9 (clusters), or all.",
-        ),
-    ] = "all",
-    scale: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE",
-            min=0.001,
-            max=1.0,
-            help="Of the paper's 80,000 subscriptions; all but x3 never have more than a sixth.",
-        ),
-    ] = 1.0,
-    seed: _Seed = 1,
-    output: _Output = None,
-    cores: _Cores = None,
-    as_json: AsJson = False,
-) -> None:
-    """Remove subscriptions under four policies (P4), in virtual time.
+def _add(paper: _Paper) -> None:
+    def command(
+        part: Annotated[str, typer.Option("--part", metavar="LIST", help=paper.parts)] = "all",
+        scale: Annotated[
+            float,
+            typer.Option(metavar="SHARE", min=paper.least_scale, max=1.0, help=paper.scale),
+        ] = 1.0,
+        seed: _Seed = 1,
+        output: _Output = None,
+        cores: _Cores = None,
+        as_json: AsJson = False,
+    ) -> None:
+        # By name and only now: Spark, numba and rich take seconds to import.
+        with needing_spark() if paper.needs_spark else nullcontext():
+            report = import_module(f"boolcast.lab.papers.{paper.package}.report")
+        import_module("boolcast.lab.papers.reproduction").show(
+            report.REPRODUCTION,
+            part,
+            scale=scale,
+            seed=seed,
+            output=output,
+            cores=cores,
+            as_json=as_json,
+        )
 
-    49 brokers, and subscriptions to groups that cover many smaller ones each. Some of the large
-    ones go: with active covering all that they covered must be told, and events wait. The checks
-    are those of docs/experiments/unsubscription.md, from 5,000 subscriptions on (--scale 0.0625).
-
-    \b
-      FOLDER/figures.json      all that was measured, and the checks
-      FOLDER/brokers.parquet   brokers A to E of each run
-      FOLDER/curves.parquet    delay and queue over virtual time
-      FOLDER/x3.svg ...        plots, if matplotlib is there: pip install 'boolcast[report]'
-
-    The four runs of x3 take five to seven minutes of processor time and over 1 GB each.
-    """  # noqa: D301 - \b keeps the lines of a paragraph apart
-    from boolcast.lab.papers.output import show  # noqa: PLC0415 - as above
-    from boolcast.lab.papers.unsubscription import report  # noqa: PLC0415 - numba and rich
-
-    show(
-        report.REPRODUCTION,
-        part,
-        scale=scale,
-        seed=seed,
-        output=output,
-        cores=cores,
-        as_json=as_json,
-    )
+    reproduce.command(paper.command, help=paper.help)(command)
 
 
-@reproduce.command()
-def advertisements(
-    part: Annotated[
-        str,
-        typer.Option(
-            "--part",
-            metavar="LIST",
-            help="Some of overlap (subscriptions against advertisements), pruning (advertisements, "
-            "class by class), combined (after subscriptions), or all.",
-        ),
-    ] = "all",
-    scale: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE", min=0.002, max=1.0, help="Of the paper's 300,000 advertisements."
-        ),
-    ] = 1.0,
-    seed: _Seed = 1,
-    output: _Output = None,
-    cores: _Cores = None,
-    as_json: AsJson = False,
-) -> None:
-    """Ask what overlaps with Boolean advertisements, and prune them (P3).
-
-    The book auction. Subscriptions are asked against up to 300,000 advertisements, as they are
-    and as conjunctions. Then 50,000 advertisements are pruned against 100,000 subscriptions,
-    class by class and together, and together after 0 to 100 % of the subscriptions' prunings.
-    A local Spark spreads the runs over the cores. The checks are those of
-    docs/experiments/advertisements.md.
-
-    \b
-      FOLDER/figures.json       all that was measured, and the checks
-      FOLDER/overlaps.parquet   times and work of each class, scenario and form
-      FOLDER/prunings.parquet   the curves of pruning
-      FOLDER/advertisements-overlap.svg ...   plots: pip install 'boolcast[report]'
-    """  # noqa: D301 - \b keeps the lines of a paragraph apart
-    with needing_spark():
-        from boolcast.lab.papers.advertisements import report  # noqa: PLC0415 - Spark, numba and rich
-    from boolcast.lab.papers.output import show  # noqa: PLC0415 - as above
-
-    show(
-        report.REPRODUCTION,
-        part,
-        scale=scale,
-        seed=seed,
-        output=output,
-        cores=cores,
-        as_json=as_json,
-    )
-
-
-@reproduce.command()
-def pruning(
-    part: Annotated[
-        str,
-        typer.Option("--part", metavar="LIST", help="x5 (one broker), x3 (five), or all."),
-    ] = "all",
-    scale: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE",
-            min=0.0003,
-            max=1.0,
-            help="Of the paper's 200,000 subscriptions; x3 never has more than a tenth.",
-        ),
-    ] = 1.0,
-    seed: _Seed = 1,
-    output: _Output = None,
-    cores: _Cores = None,
-    as_json: AsJson = False,
-) -> None:
-    """Prune subscriptions step by step to exhaustion (P1), spread by Spark.
-
-    A book auction with three classes of subscriptions and their mix. At each step: how much of
-    the table is gone, how many more events match for it, and what matching takes. The checks are
-    those of docs/experiments/pruning.md, from 20,000 subscriptions on (--scale 0.1).
-
-    \b
-      FOLDER/figures.json         all that was measured, and the checks
-      FOLDER/x5.parquet           one broker, step by step
-      FOLDER/x3.parquet           five brokers, step by step
-      FOLDER/pruning-x5.svg ...   plots, if matplotlib is there: pip install 'boolcast[report]'
-
-    Needs pip install 'boolcast[spark]'.
-    """  # noqa: D301 - \b keeps the lines of a paragraph apart
-    with needing_spark():
-        from boolcast.lab.papers.pruning import report  # noqa: PLC0415 - Spark, numba and rich
-    from boolcast.lab.papers.output import show  # noqa: PLC0415 - as above
-
-    show(
-        report.REPRODUCTION,
-        part,
-        scale=scale,
-        seed=seed,
-        output=output,
-        cores=cores,
-        as_json=as_json,
-    )
-
-
-@reproduce.command()
-def mbd(
-    part: Annotated[
-        str,
-        typer.Option("--part", metavar="LIST", help="tables, orders, insertion, imt, or all."),
-    ] = "all",
-    scale: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE", min=0.001, max=1.0, help="Of the paper's 200,000 subscriptions."
-        ),
-    ] = 1.0,
-    seed: _Seed = 1,
-    output: _Output = None,
-    cores: _Cores = None,
-    as_json: AsJson = False,
-) -> None:
-    """Cover and merge subscriptions in decision diagrams (P2), spread by Spark.
-
-    Two sets of conjunctions that share their predicates. What covering, perfect and imperfect
-    merging leave of a table, what routing with it takes against a scan, what the order of
-    attributes and the cache of dependencies do, and how imperfect mergers may be. The checks are
-    those of docs/experiments/mbd.md, from 20,000 subscriptions on (--scale 0.1).
-
-    \b
-      FOLDER/figures.json        all that was measured, and the checks
-      FOLDER/tables.parquet      what each method leaves, and routing with it
-      FOLDER/insertion.parquet   what insertions took, step by step
-      FOLDER/imt.parquet         tables by threshold
-      FOLDER/mbd-tables.svg ...  plots, if matplotlib is there: pip install 'boolcast[report]'
-
-    Needs pip install 'boolcast[spark]'.
-    """  # noqa: D301 - \b keeps the lines of a paragraph apart
-    with needing_spark():
-        from boolcast.lab.papers.diagrams import report  # noqa: PLC0415 - Spark, numba and rich
-    from boolcast.lab.papers.output import show  # noqa: PLC0415 - as above
-
-    show(
-        report.REPRODUCTION,
-        part,
-        scale=scale,
-        seed=seed,
-        output=output,
-        cores=cores,
-        as_json=as_json,
-    )
+for each in _PAPERS:
+    _add(each)

@@ -1,104 +1,159 @@
-"""The runs of an experiment, each kept in a folder, so that it can be stopped and taken up.
+"""Run a paper's experiments and show them: tables or JSON, Parquet files, plots, checks.
 
-Who carries runs out is left open: `spread` does it by Spark, `unsubscription` in processes of its
-own.
+Every paper describes itself by one `Reproduction`. Everything else is the same for all of them.
 """
 
-import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol, TypeVar
+from tempfile import TemporaryDirectory
+from typing import Generic, NoReturn, Protocol, TypeVar
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import typer
+from rich.console import Console
+
+from boolcast.cli.output.endings import ExitCode, ended_by_sigterm
+from boolcast.cli.output.progress import shares
+from boolcast.cli.output.tables import WIDTH, QuietConsole
+from boolcast.cli.output.writing import json_line, write, write_error, write_json
+from boolcast.errors import FileError
+from boolcast.lab.papers.checks import Check
+from boolcast.lab.papers.runs import (
+    Experiment,
+    R,
+    Runner,
+    S,
+    chosen_experiments,
+    reproduce,
+    settings_of,
+)
+
+Rows = list[dict[str, object]]
 
 
-class Setting(Protocol):
-    """All that a run depends on."""
-
+class _HasChecks(Protocol):
     @property
-    def label(self) -> str:
-        """A name of its own for each run of a reproduction."""
-
-    @property
-    def work(self) -> float:
-        """About how long it takes, beside others."""
+    def checks(self) -> Sequence[Check]: ...
 
 
-class Figures(Protocol):
-    """What a run showed."""
-
-    @property
-    def setting(self) -> Setting: ...
+M = TypeVar("M", bound=_HasChecks)
+M_co = TypeVar("M_co", bound=_HasChecks, covariant=True)
 
 
-S = TypeVar("S", bound=Setting)
-R = TypeVar("R", bound=Figures)
+class PaperReport(msgspec.Struct, Generic[R], frozen=True):
+    """The figures of all runs, and the checks of the paper's statements against them."""
 
-Result = tuple[str, float | R]
-"""The label of a run, and the share of it that is done or what it showed."""
-
-Runner = Callable[[Sequence[S]], Iterable[Result[R]]]
-"""Carries out runs, and tells how far they are."""
-
-Tell = Callable[[float, str], None]
-"""Hears which share of all is done, and in words."""
+    scale: float
+    seed: int
+    runs: list[R]
+    checks: list[Check]
 
 
-def reproduce(
-    chosen: Sequence[S],
-    runner: Runner[S, R],
-    decoder: msgspec.json.Decoder[R],
-    folder: Path,
-    tell: Tell = lambda share, text: None,
-) -> list[R]:
-    """The figures of all; those that are in the folder are taken from there, the others put there.
+class _MakesReport(Protocol[R, M_co]):
+    def __call__(self, runs: list[R], *, scale: float, seed: int) -> M_co: ...
 
-    The runner is called only if something is left to run.
+
+class Reproduction(msgspec.Struct, Generic[S, R, M], frozen=True, kw_only=True):
+    """One paper: its experiments, how they are run, and how their figures are shown.
+
+    `runner` gets the number of cores (None for all) and the folder. `rows` become Parquet files
+    of that name. The module `plots` is imported only if matplotlib is installed. Its function
+    `draw` gives figures by name; each is saved as `<paper>-<name>.svg`.
     """
-    done = {each.label: found for each in chosen if (found := kept(folder, each, decoder))}
-    waiting = [each for each in chosen if each.label not in done]
-    whole = sum(each.work for each in chosen)
-    shares = dict.fromkeys(done, 1.0)
-    for label, result in runner(waiting) if waiting else ():
-        if isinstance(result, float):
-            shares[label] = result
-        else:
-            shares[label] = 1.0
-            done[label] = result
-            keep(folder, result)
-        share = sum(each.work * shares.get(each.label, 0.0) for each in chosen) / whole
-        ready = sum(share == 1.0 for share in shares.values())
-        tell(share, f"{ready} of {len(chosen)} runs, {label}")
-    return [done[each.label] for each in chosen]
+
+    paper: str
+    experiments: Mapping[str, Experiment[S]]
+    runner: Callable[[int | None, Path], Runner[S, R]]
+    figures: msgspec.json.Decoder[R]
+    report: _MakesReport[R, M]
+    tables: Callable[[M, Console], None]
+    rows: Callable[[M], Mapping[str, Rows]]
+    plots: str
 
 
-def here(run: Callable[[S], R]) -> Runner[S, R]:
-    """Carries out one run after the other, in this process."""
-    return lambda waiting: ((each.label, run(each)) for each in waiting)
+def checked(
+    checks: Callable[[Sequence[R]], list[Check]],
+) -> Callable[..., PaperReport[R]]:
+    """The report of a paper that shows its runs as they are."""
+
+    def report(runs: list[R], *, scale: float, seed: int) -> PaperReport[R]:
+        return PaperReport(scale, seed, runs, checks(runs))
+
+    return report
 
 
-def kept(folder: Path, setting: Setting, decoder: msgspec.json.Decoder[R]) -> R | None:
-    """The figures of just this run, if they are in the folder."""
+def show(
+    reproduction: Reproduction[S, R, M],
+    names: str,
+    *,
+    scale: float,
+    seed: int,
+    output: str | None,
+    cores: int | None,
+    as_json: bool,
+) -> NoReturn:
+    """Carry out the missing runs, write everything, and end the command. Raises UsageError."""
+    experiments = chosen_experiments(names, reproduction.experiments)
+    chosen = settings_of(reproduction.experiments, experiments, scale=scale, seed=seed)
+    with ended_by_sigterm(), _folder(output) as folder:
+        with shares("reproducing") as tell:
+            runner = reproduction.runner(cores, folder)
+            runs = reproduce(chosen, runner, reproduction.figures, folder, tell)
+        report = reproduction.report(runs, scale=scale, seed=seed)
+        if output is not None:
+            _write_files(report, reproduction, folder)
+    if as_json:
+        write_json(report)
+    else:
+        console = QuietConsole(highlight=False)
+        console.width = max(console.width, WIDTH)
+        reproduction.tables(report, console)
+        _write_checks(report.checks)
+        if output is not None:
+            write_error(f"figures: {output}")
+    holds = all(check.holds for check in report.checks)
+    raise typer.Exit(ExitCode.FINE if holds else ExitCode.RESERVATIONS)
+
+
+@contextmanager
+def _folder(output: str | None) -> Iterator[Path]:
+    """The folder, created if necessary, or a temporary one for the duration of the command.
+
+    Raises FileError if something cannot be written meanwhile.
+    """
+    if output is None:
+        with TemporaryDirectory(prefix="boolcast-") as temporary:
+            yield Path(temporary)
+        return
     try:
-        found = decoder.decode(_path(folder, setting).read_bytes())
-    except (FileNotFoundError, msgspec.DecodeError):
-        return None
-    return found if found.setting == setting else None
+        folder = Path(output)
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+    except OSError as error:
+        raise FileError(f"cannot write: {error.strerror}", path=output) from None
 
 
-def keep(folder: Path, figures: Figures) -> None:
-    """Put the figures of a run into the folder, whole or not at all."""
-    path = _path(folder, figures.setting)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}")
-    unfinished.write_bytes(msgspec.json.encode(figures))
-    unfinished.replace(path)
+def _write_files(report: M, reproduction: Reproduction[S, R, M], folder: Path) -> None:
+    (folder / "figures.json").write_bytes(json_line(report))
+    for name, rows in reproduction.rows(report).items():
+        if rows:
+            pq.write_table(pa.Table.from_pylist(rows), folder / f"{name}.parquet")
+    if find_spec("matplotlib") is None:
+        write_error("no plots: pip install 'boolcast[report]'")
+        return
+    save = import_module("boolcast.lab.papers.plotting").save
+    for name, figure in import_module(reproduction.plots).draw(report).items():
+        save(figure, folder / f"{reproduction.paper}-{name}.svg")
 
 
-def are_kept(folder: Path, chosen: Iterable[Setting]) -> list[str]:
-    """The labels of those that have something in the folder, be it of another setting."""
-    return [each.label for each in chosen if _path(folder, each).exists()]
-
-
-def _path(folder: Path, setting: Setting) -> Path:
-    return folder / "runs" / f"{setting.label}.json"
+def _write_checks(checks: Iterable[Check]) -> None:
+    """Two lines for each check: our figure, then the bound and the paper's figure."""
+    for check in checks:
+        mark = "✓" if check.holds else "✗"
+        write(f"{mark} {check.number}. {check.name}: {check.ours}")
+        write(f"     should be {check.bound}; the paper: {check.paper}")

@@ -1,4 +1,4 @@
-"""The engines side by side on one workload: throughput from Arrow to Arrow, and what it costs."""
+"""The engines on one workload: throughput from Arrow to Arrow, load time and memory."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from boolcast.lab.benchmarks.choices import EngineName, WorkloadName
 from boolcast.lab.benchmarks.figures import BatchFigures, GrowthFigures
-from boolcast.lab.benchmarks.match.contenders import (
-    CONTENDERS,
+from boolcast.lab.benchmarks.match.engines import (
+    ENGINES,
     WORKLOADS,
     count_matches,
     footprint,
@@ -18,25 +18,25 @@ from boolcast.lab.benchmarks.match.contenders import (
     pairs,
     settle,
 )
-from boolcast.lab.benchmarks.one_core import median_seconds, seconds
+from boolcast.lab.one_core import median_seconds, seconds
 from boolcast.matching.inputs.protocol import Engine
 
 BATCH_EVENTS: Final = 10_000
 
-# Its events have about 80,000 matches each at 200,000 subscriptions: a hundredth is plenty.
+# Each of its events has about 80,000 matches at 200,000 subscriptions: a hundredth is enough.
 _FEWER_EVENTS: Final = {WorkloadName.UNSELECTIVE: 100}
 
 _COMPARED_EVENTS: Final = 4
 _FEWEST_EVENTS: Final = 2
 
-# Enough for all that is compiled to be compiled.
+# Enough to compile every kernel.
 _FIRST_SUBSCRIPTIONS: Final = 100
 
 
-class Field:
+class SharedWorkload:
     """One workload of one size, on which engines are measured one after the other.
 
-    The events that an engine is measured with come after those that it may learn from.
+    Measured events come after those that an engine may learn from.
     """
 
     def __init__(self, workload: WorkloadName, subscriptions: int, events: int, seed: int) -> None:
@@ -46,6 +46,7 @@ class Field:
         self._subscriptions = made.subscriptions(0, subscriptions)
         self._lesson = made.events(0, min(events, BATCH_EVENTS))
         self._events = made.events(len(self._lesson), events)
+        self._compared: pa.Table | None = None
         self._agreed: dict[EngineName, set[tuple[int, str]]] = {}
 
     def measure(
@@ -53,10 +54,10 @@ class Field:
     ) -> BatchFigures:
         """Load the engine, let it settle, and take the median of several runs.
 
-        `before` is called when all is ready for them.
+        `before` is called just before the first of them.
         """
         self._compile(name)
-        engine = CONTENDERS[name].make()
+        engine = ENGINES[name].make()
         load_seconds = seconds(lambda: self._load(engine, self._subscriptions))
         lesson = self._share(self._lesson, name)
         settle_seconds = seconds(lambda: count_matches(engine, [lesson]))
@@ -68,7 +69,7 @@ class Field:
         after = footprint(engine)
         before()
         taken = median_seconds(lambda: count_matches(engine, batches), repeats)
-        self._compare(name, pairs(engine, self._events.slice(0, _COMPARED_EVENTS)))
+        self._compare(name, engine, events)
         size = len(self._subscriptions)
         return BatchFigures(
             workload=self._workload,
@@ -89,15 +90,18 @@ class Field:
             text_bytes=_each(after.text_bytes, size),
         )
 
-    def _compare(self, name: EngineName, found: set[tuple[int, str]]) -> None:
-        """They stand in one table: an engine that finds other matches is a bug."""
+    def _compare(self, name: EngineName, engine: Engine, events: pa.Table) -> None:
+        """An engine that finds other matches than the others is a bug."""
+        if self._compared is None:
+            self._compared = _with_matches(engine, events)
+        found = pairs(engine, self._compared)
         for other, expected in self._agreed.items():
             assert found == expected, f"{name} and {other} disagree"
         self._agreed[name] = found
 
     def _compile(self, name: EngineName) -> None:
-        """Use another engine of the kind in small, so that no compiler runs in the figures."""
-        engine = CONTENDERS[name].make()
+        """Run a small engine of the same kind first, so that no figure includes compilation."""
+        engine = ENGINES[name].make()
         self._load(engine, self._subscriptions.slice(0, _FIRST_SUBSCRIPTIONS))
         count_matches(engine, [self._share(self._lesson, name).slice(0, _FIRST_SUBSCRIPTIONS)])
         settle(engine)
@@ -107,11 +111,18 @@ class Field:
         count_matches(engine, [self._lesson.slice(0, 1)])
 
     def _share(self, events: pa.Table, name: EngineName) -> pa.Table:
-        return events.slice(0, max(len(events) // CONTENDERS[name].fewer_events, _FEWEST_EVENTS))
+        return events.slice(0, max(len(events) // ENGINES[name].fewer_events, _FEWEST_EVENTS))
+
+
+def _with_matches(engine: Engine, events: pa.Table) -> pa.Table:
+    """The first events with a match, then others: agreeing on nothing would prove little."""
+    matching = engine.match_batch(events).read_all()["event"].unique().to_pylist()
+    rows = dict.fromkeys([*sorted(matching), *range(len(events))])
+    return events.take(list(rows)[:_COMPARED_EVENTS])
 
 
 def with_ratios(figures: Sequence[BatchFigures]) -> list[BatchFigures]:
-    """The figures of one workload and size, compared with counting and scan among them."""
+    """The figures of one workload and size, with their ratios to counting and scan."""
     taken = {each.engine: each.microseconds_per_event for each in figures}
 
     def times(engine: EngineName, each: BatchFigures) -> float | None:
@@ -128,7 +139,7 @@ def with_ratios(figures: Sequence[BatchFigures]) -> list[BatchFigures]:
 
 
 def growth(figures: Sequence[BatchFigures]) -> list[GrowthFigures]:
-    """What sizes of a workload, each with the next larger, say of the time for a look."""
+    """How the time per candidate or match grows from each size to the next."""
     found: list[GrowthFigures] = []
     series: dict[tuple[WorkloadName, EngineName], list[BatchFigures]] = {}
     for each in sorted(figures, key=lambda each: each.subscriptions):

@@ -1,4 +1,4 @@
-"""A call of `match` with one event as a dict, which is what an application in Python makes."""
+"""Calls of `match` with one event as a dict, as a Python application makes them."""
 
 from time import perf_counter_ns
 from typing import Any
@@ -7,14 +7,14 @@ import numpy as np
 
 from boolcast.lab.benchmarks.choices import EngineName
 from boolcast.lab.benchmarks.figures import SingleFigures
-from boolcast.lab.benchmarks.match.contenders import (
-    CONTENDERS,
+from boolcast.lab.benchmarks.match.engines import (
+    ENGINES,
     auction,
     count_matches,
     load,
     settle,
 )
-from boolcast.lab.benchmarks.one_core import median_seconds
+from boolcast.lab.one_core import median_seconds
 from boolcast.matching.inputs.protocol import Engine
 
 
@@ -23,9 +23,9 @@ def measure_single(
 ) -> SingleFigures:
     """Time calls on class 1 of the workload `fixed`: a title, an end and two prices."""
     workload = auction("fixed", subscriptions, seed, only_class_1=True)
-    engine = CONTENDERS[name].make()
+    engine = ENGINES[name].make()
     load(engine, workload.subscriptions(0, subscriptions))
-    calls = max(calls // CONTENDERS[name].fewer_events, 2)
+    calls = max(calls // ENGINES[name].fewer_events, 2)
     count_matches(engine, [workload.events(0, calls)])
     settle(engine)
     events: list[dict[str, Any]] = workload.events(calls, calls).to_pylist()

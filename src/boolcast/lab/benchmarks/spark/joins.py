@@ -1,8 +1,8 @@
 """What a Spark user would write instead of an index: filters of one shape as a join.
 
-Filters that differ in their constants only are a table, a row for each of them and a column
-for each constant, and their common tree is the condition of a join with the events. Where the
-tree demands an equality, Spark joins by hash; where it does not, it compares all with all.
+Filters that differ only in their constants become a table, with a row for each filter and a column
+for each constant. Their common tree is the condition of a join with the events. If the tree
+requires an equality, Spark uses a hash join; if not, it compares all with all.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ SUBSCRIPTION: Final = "subscription"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Operand = Callable[[int, int], Column]
-"""The column of a constant, by the place of its predicate and its place in that."""
+"""The column of a constant, by the position of its predicate and its position in that."""
 
 _OPERATORS: Final[dict[str, Callable[[Column, Column], Column]]] = {
     "=": lambda left, right: left == right,
@@ -52,7 +52,7 @@ _OPERATORS: Final[dict[str, Callable[[Column, Column], Column]]] = {
 class ShapeTable(NamedTuple):
     """Filters of one shape: one of them for the tree, a table of constants, and the others.
 
-    Predicates whose places are in `literals` have the same constants in all filters, and the
+    Predicates whose positions are in `literals` have the same constants in all filters, and the
     condition spells them out.
     """
 
@@ -97,10 +97,10 @@ def matched(events: DataFrame, table: ShapeTable) -> DataFrame:
     constants = F.broadcast(table.constants)
     leaves = list(table.tree.predicates())
 
-    def operand(leaf: int, place: int) -> Column:
+    def operand(leaf: int, position: int) -> Column:
         if leaf in table.literals:
-            return F.lit(operands_of(leaves[leaf])[place])
-        return constants[f"c{leaf}_{place}"]
+            return F.lit(operands_of(leaves[leaf])[position])
+        return constants[f"c{leaf}_{position}"]
 
     condition = _condition(table.tree, operand)
     return events.join(constants, condition).select(constants[SUBSCRIPTION])
@@ -108,7 +108,7 @@ def matched(events: DataFrame, table: ShapeTable) -> DataFrame:
 
 def _condition(tree: Filter, operand: Operand) -> Column:
     """The tree as a condition; predicates count from 0, from left to right."""
-    places = iter(range(10**6))
+    positions = iter(range(10**6))
 
     def walk(node: Filter) -> Column:
         match node:
@@ -117,36 +117,36 @@ def _condition(tree: Filter, operand: Operand) -> Column:
             case Or(children):
                 return reduce(or_, [walk(child) for child in children])
             case _:
-                return _predicate(cast("Leaf", node), next(places), operand)
+                return _predicate(cast("Leaf", node), next(positions), operand)
 
     return walk(tree)
 
 
-def _predicate(leaf: Leaf, place: int, operand: Operand) -> Column:
+def _predicate(leaf: Leaf, position: int, operand: Operand) -> Column:
     """One predicate; the kinds that the workloads have."""
     attribute = F.col(leaf.attribute)
     match leaf:
         case Comparison(_, operator, _):
-            return _OPERATORS[operator](attribute, operand(place, 0))
+            return _OPERATORS[operator](attribute, operand(position, 0))
         case Between(_, _, _, False):
-            return attribute.between(operand(place, 0), operand(place, 1))
+            return attribute.between(operand(position, 0), operand(position, 1))
         case In(_, _, False):
-            return F.array_contains(operand(place, 0), attribute)
+            return F.array_contains(operand(position, 0), attribute)
         case IsNull(_, negated):
             return attribute.isNotNull() if negated else attribute.isNull()
         case StringTest(_, "starts_with", _, False):
-            return F.startswith(attribute, operand(place, 0))
+            return F.startswith(attribute, operand(position, 0))
         case Like(_, _, "", False):
-            return F.like(attribute, operand(place, 0))
+            return F.like(attribute, operand(position, 0))
     raise AssertionError(f"no predicate of the workloads: {leaf}")
 
 
 def _constants(filter: Filter, literals: frozenset[int]) -> Iterator[tuple[str, object]]:
     """The constants that are columns, and their names."""
-    for place, leaf in enumerate(filter.predicates()):
-        if place not in literals:
+    for position, leaf in enumerate(filter.predicates()):
+        if position not in literals:
             for number, constant in enumerate(operands_of(leaf)):
-                yield f"c{place}_{number}", constant
+                yield f"c{position}_{number}", constant
 
 
 def operands_of(leaf: Leaf) -> Sequence[object]:
@@ -223,15 +223,15 @@ def _third_class(events: DataFrame, table: ShapeTable) -> list[DataFrame]:
 
 def greatest_bound(tables: Mapping[str, ShapeTable]) -> int:
     """The greatest constant of `ending < …` in any filter of the auction."""
-    places = {"S1": "c1_0", "S2": "c1_0", "S3": "c4_0"}
-    rows = [tables[name].constants.agg(F.max(place)).collect() for name, place in places.items()]
+    columns = {"S1": "c1_0", "S2": "c1_0", "S3": "c4_0"}
+    rows = [tables[name].constants.agg(F.max(column)).collect() for name, column in columns.items()]
     return max(int(greatest) for ((greatest,),) in rows)
 
 
-def fixed_places(name: str) -> frozenset[int]:
+def fixed_positions(name: str) -> frozenset[int]:
     """The predicates of a class whose constants are part of the class."""
     return frozenset(
-        place
-        for place, leaf in enumerate(CLASSES[name].shape.predicates())
+        position
+        for position, leaf in enumerate(CLASSES[name].shape.predicates())
         if not str(cast("Comparison", leaf).value).startswith("$")
     )

@@ -1,73 +1,70 @@
-"""The figures of `boolcast bench spark` as tables, or as JSON lines while they come."""
+"""The figures of `boolcast bench spark` as tables, or as JSON lines."""
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 
-from boolcast.cli.output.progress import steps
-from boolcast.cli.output.tables import WIDTH, QuietConsole, number, of_kind, plain_table
-from boolcast.cli.output.writing import write_json
-from boolcast.lab.benchmarks.figures import BatchFigures, SparkFigures, SparkRatio
-from boolcast.lab.benchmarks.spark.benchmark import SparkBenchmarkFigures, SparkChoice, run
+from boolcast.cli.output.tables import number, of_kind
+from boolcast.lab.benchmarks.figures import (
+    BatchFigures,
+    SparkBenchmarkFigures,
+    SparkFigures,
+    SparkRatio,
+)
+from boolcast.lab.benchmarks.output import (
+    Benchmark,
+    explain_marks,
+    mark,
+    measured,
+    table_of,
+    wide_console,
+    write_tables,
+)
 
 
-def show(choice: SparkChoice, *, as_json: bool) -> None:
+def show(run: Benchmark[SparkBenchmarkFigures], steps: int, *, as_json: bool) -> None:
     """Measure and write."""
-    found: list[SparkBenchmarkFigures] = []
-    with steps(choice.begins) as begin:
-        for figures in run(choice, begin):
-            found.append(figures)
-            if as_json:
-                write_json(figures)
-    if not as_json:
-        _write_tables(found)
-
-
-def _write_tables(found: Sequence[SparkBenchmarkFigures]) -> None:
-    console = QuietConsole(highlight=False, width=max(Console().width, WIDTH))
-    console.print(_rate_table(of_kind(SparkFigures, found)))
+    found = measured(run, steps, as_json=as_json)
+    if as_json:
+        return
+    console = wide_console()
+    rates = of_kind(SparkFigures, found)
+    write_tables(console, [_rate_table(rates)])
+    for each in rates:
+        console.print(f"{each.workload}, {each.contender}: {each.what}")
     for engine in of_kind(BatchFigures, found):
         console.print(
             f"the engine in a single process, one core: {engine.events_per_second:,.0f} events/s, "
-            f"{number(engine.microseconds_per_event)} µs of processor time an event\n"
+            f"{number(engine.microseconds_per_event)} µs of processor time per event\n"
         )
-    console.print(_ratio_table(of_kind(SparkRatio, found)))
+    write_tables(console, [_ratio_table(of_kind(SparkRatio, found))])
 
 
 def _rate_table(figures: Sequence[SparkFigures]) -> Table:
-    table = plain_table(
+    table = table_of(
         "From Parquet files to a count for each subscription",
-        ["workload", "by"],
-        ["cores", "subscriptions", "events", "seconds", "events/s", "core µs/event", "matches"],
+        figures,
+        {"workload": lambda each: each.workload, "by": lambda each: each.contender},
+        {
+            "cores": lambda each: str(each.cores),
+            "subscriptions": lambda each: f"{each.subscriptions:,}",
+            "events": lambda each: f"{each.events:,}",
+            "seconds": lambda each: number(each.seconds),
+            "events/s": lambda each: f"{number(each.scaled_events_per_second)}{mark(each)}",
+            "core µs/event": lambda each: number(each.core_microseconds_per_event),
+            "matches": lambda each: number(each.matches_per_event),
+        },
     )
-    table.add_column("what")
-    is_scaled = False
-    for each in figures:
-        mark = "*" if each.subscriptions < each.scaled_to else ""
-        is_scaled |= bool(mark)
-        table.add_row(
-            each.workload,
-            each.contender,
-            str(each.cores),
-            f"{each.subscriptions:,}",
-            f"{each.events:,}",
-            number(each.seconds),
-            f"{number(each.scaled_events_per_second)}{mark}",
-            number(each.core_microseconds_per_event),
-            number(each.matches_per_event),
-            each.what,
-        )
-    if is_scaled:
-        table.caption = (
-            "* as if its time grew with the subscriptions, to as many as the others have"
-        )
-    return table
+    return explain_marks(table, figures, "the others")
 
 
 def _ratio_table(ratios: Sequence[SparkRatio]) -> Table:
-    table = plain_table("Ratios", [""], ["ratio", "target"])
-    for each in ratios:
-        target = "" if each.target is None else f"≥ {number(each.target)}"
-        table.add_row(each.what, number(each.ratio), target)
-    return table
+    return table_of(
+        "Ratios",
+        ratios,
+        {"": lambda each: each.what},
+        {
+            "ratio": lambda each: number(each.ratio),
+            "target": lambda each: "" if each.target is None else f"≥ {number(each.target)}",
+        },
+    )

@@ -1,4 +1,4 @@
-"""Streams among the contenders of `boolcast bench spark`: the same matches, batch by batch."""
+"""Contenders of `boolcast bench spark` that write the same matches as a stream of batches."""
 
 from collections.abc import Callable
 from itertools import count
@@ -14,7 +14,7 @@ from boolcast.pipeline import MatchStream, apply_changes, match_stream
 from boolcast.pipeline.streaming.ledger import Batch
 
 FILES: Final = 16
-"""Into how many files events are cut for a stream, and for what is compared with it."""
+"""Files of events for a stream, and for the batch job that it is compared with."""
 
 _FILES_A_BATCH: Final = 2
 _ID: Final = "id"
@@ -24,19 +24,19 @@ _CHANGED: Final = 1_000
 
 
 class Batches(NamedTuple):
-    """How long the batches of a stream took; `versions` of the index were served."""
+    """The seconds of each batch, and how many versions of the index the stream used."""
 
     seconds: tuple[float, ...]
     versions: int
 
 
 def streamed_matches(
-    place: str, folder: Path, event_id: str, *, with_changes: bool = False
+    index: str, folder: Path, event_id: str, *, with_changes: bool = False
 ) -> Callable[[DataFrame], Batches]:
-    """The matches of a stream of the files that the events are in, as Parquet.
+    """Read the files of the events as a stream, and write matches to Parquet.
 
-    With changes a thousand subscriptions change whenever a batch is done; each batch must have
-    the version that was there when it began.
+    With changes, a thousand subscriptions change after each batch. Each batch must use the
+    version that was current when it began.
     """
     numbers = count()
 
@@ -50,14 +50,14 @@ def streamed_matches(
         )
         stream = match_stream(
             source,
-            place,
+            index,
             event_id=_ID,
             output=folder / name,
             checkpoint=folder / f"{name}-checkpoint",
             trigger=_TRIGGER,
         )
         try:
-            return _followed(stream, events, place, with_changes=with_changes)
+            return _followed(stream, events, index, with_changes=with_changes)
         finally:
             stream.stop()
 
@@ -65,12 +65,12 @@ def streamed_matches(
 
 
 def folder_of(events: DataFrame) -> Path:
-    """Where the files are that the events were read from."""
+    """The folder that the events were read from."""
     return Path(unquote(urlsplit(events.inputFiles()[0]).path)).parent
 
 
-def _followed(stream: MatchStream, events: DataFrame, place: str, *, with_changes: bool) -> Batches:
-    """Wait until all is matched, and change subscriptions meanwhile if asked to."""
+def _followed(stream: MatchStream, events: DataFrame, index: str, *, with_changes: bool) -> Batches:
+    """Wait until all events are matched; with changes, change subscriptions meanwhile."""
     wanted = ceil(len(events.inputFiles()) / _FILES_A_BATCH)
     done: list[Batch] = []
     known: list[tuple[int, float]] = []
@@ -79,10 +79,10 @@ def _followed(stream: MatchStream, events: DataFrame, place: str, *, with_change
         found = stream.published()
         done += found
         if with_changes and found and len(done) < wanted:
-            # Of others than those of the workload, so that all contenders find the same.
+            # Not those of the workload, so that all contenders find the same matches.
             rows = [(f"c{number}", f"title = 'none {len(done)}'") for number in range(_CHANGED)]
             changes = events.sparkSession.createDataFrame(rows, _ROWS)
-            known.append((apply_changes(changes, place).version, time()))
+            known.append((apply_changes(changes, index).version, time()))
     for batch in done:
         assert all(batch.version >= version for version, at in known if at < batch.started)
     return Batches(tuple(batch.seconds for batch in done), len({each.version for each in done}))

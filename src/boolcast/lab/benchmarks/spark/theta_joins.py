@@ -1,9 +1,9 @@
-"""Filters of any shape as one theta join: what Spark alone can do where shapes are many.
+"""Filters of any shape as one theta join: what Spark alone can do with many shapes.
 
-Each filter is brought into disjunctive normal form, and each conjunction is a row: for every
-attribute a list of values, bounds, a beginning, a value to avoid, a null test, all of them null
-where the conjunction does not ask for it. One condition serves all rows, whatever the shape of
-the filter they come from. No equality is common to them, so all events meet all rows.
+Each filter is converted to disjunctive normal form, and each conjunction becomes a row. For every
+attribute, the row has a list of values, bounds, a prefix, values to avoid and a null test; those
+that the conjunction does not use are null. One condition serves all rows, whatever the shape of
+their filter. They share no equality, so every event is compared with every row.
 """
 
 from collections.abc import Callable, Iterable
@@ -37,7 +37,7 @@ _TESTS: Final[dict[str, Callable[[Column, Column], Column]]] = {
     "avoid": lambda value, constant: ~F.array_contains(constant, value),
     "null": lambda value, constant: value.isNull() == constant,
 }
-"""What a row may ask of an attribute, the tests that decide soonest first."""
+"""The tests of an attribute, the most selective first."""
 
 _COMPARISONS: Final = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
@@ -45,13 +45,13 @@ Row = dict[tuple[str, str], Any]
 
 
 def theta_table(tables: Tables, filters: Iterable[tuple[int, Filter]]) -> DataFrame:
-    """A row for each conjunction of numbered filters, a column for each thing asked."""
+    """A row for each conjunction of numbered filters, and a column for each test."""
     rows: list[tuple[int, Row]] = []
     for number, filter in filters:
         normal = to_dnf(filter)
         assert not normal.exhausted
         rows += [(number, row) for row in map(_row, normal.clauses) if row is not None]
-    asked = {place for _, row in rows for place in row}
+    asked = {key for _, row in rows for key in row}
     columns: dict[str, list[object]] = {SUBSCRIPTION: [number for number, _ in rows]}
     for test in _TESTS:
         for attribute in sorted(name for name, kind in asked if kind == test):
@@ -60,7 +60,7 @@ def theta_table(tables: Tables, filters: Iterable[tuple[int, Filter]]) -> DataFr
 
 
 def theta_matched(events: DataFrame, table: DataFrame, event_id: str) -> DataFrame:
-    """The column `subscription`, a row for each match; what two rows find counts once."""
+    """The column `subscription` with a row for each match; a match of two rows counts once."""
     constants = F.broadcast(table)
     conditions: list[Column] = []
     for name in table.columns:
@@ -77,11 +77,11 @@ def _row(clause: tuple[Leaf, ...]) -> Row | None:
     row: Row = {}
     for leaf in clause:
         for test, constant in _asked(leaf):
-            place = (leaf.attribute, test)
-            both = _both(test, row[place], constant) if place in row else constant
+            key = (leaf.attribute, test)
+            both = _both(test, row[key], constant) if key in row else constant
             if both is None:
                 return None
-            row[place] = both
+            row[key] = both
     return row
 
 
@@ -107,7 +107,7 @@ def _asked(leaf: Leaf) -> list[tuple[str, Any]]:
 
 
 def _both(test: str, one: Any, other: Any) -> Any:
-    """What is asked where both are; None if nothing is both."""
+    """The test that combines both; None if no value passes both."""
     match test:
         case "in":
             return [value for value in one if value in other] or None

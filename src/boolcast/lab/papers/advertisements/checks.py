@@ -1,6 +1,6 @@
-"""The checks of P3-X6, by its numbers. Bounds are its own; where a tolerance is ours, it says so.
+"""The checks of P3-X6, with its numbers and bounds. Comments mark tolerances that are ours.
 
-Each is made only if all the runs that it is about are there.
+A check is made only if all the runs that it needs are there.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from boolcast.lab.papers.advertisements.pruning import (
     AdvertisementPoint,
     PruningFigures,
 )
-from boolcast.lab.papers.checks import Check
+from boolcast.lab.papers.checks import Check, listed
 from boolcast.workloads.classes import PRUNINGS
 
 Curves = Mapping[str, PruningFigures]
@@ -80,9 +80,9 @@ def _structure(curves: Curves) -> Iterator[Check]:
         number=1,
         part="pruning",
         name="prunings to the end, for an advertisement of A1 to A8",
-        bound=_row([PRUNINGS[kind] for kind in each_has], "d"),
+        bound=listed([PRUNINGS[kind] for kind in each_has], "d"),
         paper="–",
-        ours=_row(list(each_has.values()), ".3g"),
+        ours=listed(list(each_has.values()), ".3g"),
         holds=all(abs(each_has[kind] - PRUNINGS[kind]) <= 0.02 for kind in each_has),
     )
     memory = {kind: curve.memory(_end(curve)) for kind, curve in curves.items()}
@@ -93,8 +93,8 @@ def _structure(curves: Curves) -> Iterator[Check]:
         part="pruning",
         name="memory saved at the end, A1 to A7 and all",
         bound="0.65 ± 0.05, then exact, all ± 0.03",
-        paper=_row([paper for kind, paper in FULL_MEMORY.items() if kind != "A8"]),
-        ours=_row([saved for kind, saved in memory.items() if kind != "A8"], ".3f"),
+        paper=listed([paper for kind, paper in FULL_MEMORY.items() if kind != "A8"], ".2f"),
+        ours=listed([saved for kind, saved in memory.items() if kind != "A8"], ".3f"),
         holds=all(
             abs(memory[kind] - FULL_MEMORY[kind]) <= slack[kind] for kind in memory if kind != "A8"
         ),
@@ -112,14 +112,14 @@ def _structure(curves: Curves) -> Iterator[Check]:
 
 
 def _memory_at_the_cut_offs(curves: Curves) -> Iterator[Check]:
-    ours = {kind: curves[kind].memory_at(place) for kind, (place, _) in _CUT_OFF_MEMORY.items()}
+    ours = {kind: curves[kind].memory_at(share) for kind, (share, _) in _CUT_OFF_MEMORY.items()}
     yield Check(
         number=2,
         part="pruning",
         name="memory saved at the published cut-offs: A2 at 0.73, A6 at 0.7, A8 at 0.73",
         bound="± 0.02",
-        paper=_row([memory for _, memory in _CUT_OFF_MEMORY.values()], ".3f"),
-        ours=_row(list(ours.values()), ".3f"),
+        paper=listed([memory for _, memory in _CUT_OFF_MEMORY.values()], ".3f"),
+        ours=listed(list(ours.values()), ".3f"),
         holds=all(abs(ours[kind] - _CUT_OFF_MEMORY[kind][1]) <= 0.02 for kind in ours),
     )
 
@@ -131,8 +131,8 @@ def _overlaps_of_whole_ones(curves: Curves) -> Iterator[Check]:
         part="pruning",
         name="overlaps of whole advertisements, A1 to A8 and all",
         bound="± 0.05",
-        paper=_row(list(BASE_OVERLAP.values())),
-        ours=_row(list(ours.values())),
+        paper=listed(list(BASE_OVERLAP.values()), ".2f"),
+        ours=listed(list(ours.values()), ".2f"),
         holds=all(abs(ours[kind] - BASE_OVERLAP[kind]) <= 0.05 for kind in ours),
     )
 
@@ -146,14 +146,14 @@ def _overlaps_in_the_end(curves: Curves) -> Iterator[Check]:
         (("A7",), "rise ≤ 0.1", "rise 0.05", lambda kind: rises[kind] <= 0.1),
         (("A1",), "rise ≤ 0.12", "rise 0.05", lambda kind: rises[kind] <= 0.12),
     ):
-        told = rises if "rise" in bound else ends
+        shown = rises if "rise" in bound else ends
         yield Check(
             number=4,
             part="pruning",
             name=f"overlaps at the end, {', '.join(kinds)}",
             bound=bound,
             paper=paper,
-            ours=_row([told[kind] for kind in kinds], ".3f"),
+            ours=listed([shown[kind] for kind in kinds], ".3f"),
             holds=all(map(holds, kinds)),
         )
 
@@ -170,7 +170,7 @@ def _cut_offs(curves: Curves) -> Iterator[Check]:
             name=f"cut-off, {', '.join(kinds)}",
             bound=bound,
             paper=paper,
-            ours=_row([ours[kind] for kind in kinds]),
+            ours=listed([ours[kind] for kind in kinds], ".2f"),
             holds=all(low <= ours[kind] <= high for kind in kinds),
         )
 
@@ -186,7 +186,7 @@ def _mix_at_its_cut_off(curves: Curves) -> Iterator[Check]:
         name="all classes at 0.77 of the prunings: memory saved, rise of overlaps",
         bound="0.49 ± 0.05, ≤ 0.1",
         paper="0.49, 0.05",
-        ours=_row([memory, rise]),
+        ours=listed([memory, rise], ".2f"),
         holds=abs(memory - 0.49) <= 0.05 and rise <= 0.1,
     )
 
@@ -212,7 +212,7 @@ def _orders(curves: Curves) -> Iterator[Check]:
             name=f"pruned first: {name}, share of {', '.join(kinds)}",
             bound="≥ 0.95",
             paper="all",
-            ours=_row(ours, ".3f"),
+            ours=listed(ours, ".3f"),
             holds=min(ours) >= 0.95,
         )
 
@@ -228,7 +228,7 @@ def _work_at_the_cut_offs(curves: Curves) -> Iterator[Check]:
         name="First: work at the cut-off of that before, A1 to A8 and all",
         bound="≤ 1",
         paper="time 0.82, 0.92, 0.45, 0.39, 0.35, 0.87, 0.92, 0.75, 0.76",
-        ours=_row(list(ours.values())),
+        ours=listed(list(ours.values()), ".2f"),
         holds=max(ours.values()) <= 1,
     )
 
@@ -242,7 +242,7 @@ def _mean_of_the_ends(curves: Curves) -> Iterator[Check]:
         name="overlaps at the end: mean of A1 to A8, all together",
         bound="0.648 ± 0.05, and each other ± 0.03",
         paper="0.648, 0.64",
-        ours=_row([mean, mix], ".3f"),
+        ours=listed([mean, mix], ".3f"),
         holds=abs(mean - 0.648) <= 0.05 and abs(mean - mix) <= 0.03,
     )
 
@@ -270,8 +270,8 @@ def _overlap(runs: Sequence[OverlapFigures]) -> Iterator[Check]:
         part="overlap",
         name="candidates for each advertisement, S1, S2, S3",
         bound="± 20 %",
-        paper=_row(published),
-        ours=_row([row.candidates for row in rows]),
+        paper=listed(published, ".2f"),
+        ours=listed([row.candidates for row in rows], ".2f"),
         holds=all(
             abs(row.candidates - paper) <= 0.2 * paper
             for row, paper in zip(rows, published, strict=True)
@@ -284,7 +284,7 @@ def _overlap(runs: Sequence[OverlapFigures]) -> Iterator[Check]:
         name="share of advertisements that overlap, S1, S2, S3",
         bound="0.04 ± 0.02, 0.35 ± 0.05, 1",
         paper="0.04, 0.35, 1",
-        ours=_row([one, two, three], ".3f"),
+        ours=listed([one, two, three], ".3f"),
         holds=abs(one - 0.04) <= 0.02 and abs(two - 0.35) <= 0.05 and three == 1.0,
     )
     growth = large.setting.advertisements / small.setting.advertisements
@@ -306,7 +306,7 @@ def _overlap(runs: Sequence[OverlapFigures]) -> Iterator[Check]:
         name="All: counters incremented, Boolean of conjunctive, S1, S2, S3",
         bound="≤ 1",
         paper="–",
-        ours=_row([a / b for a, b in zip(counted, others, strict=True)]),
+        ours=listed([a / b for a, b in zip(counted, others, strict=True)], ".2f"),
         holds=all(a <= b for a, b in zip(counted, others, strict=True)),
     )
     times = {
@@ -320,7 +320,7 @@ def _overlap(runs: Sequence[OverlapFigures]) -> Iterator[Check]:
         name="First: how many times as fast Boolean is as conjunctive, S1, S2, S3",
         bound="≥ 1 for S2, S3",
         paper="3, 14, 13",
-        ours=_row(list(times.values())),
+        ours=listed(list(times.values()), ".2f"),
         holds=min(times["S2"], times["S3"]) >= 1,
     )
     disagreements = sum(each.disagreements for each in runs)
@@ -345,7 +345,7 @@ def _combined(runs: Mapping[float, PruningFigures]) -> Iterator[Check]:
         name="overlaps when advertisements, subscriptions are pruned further: greatest fall",
         bound="none; with subscriptions ≤ 0.01",
         paper="rising",
-        ours=_row([_fall(rows), _fall(columns)], ".4f"),
+        ours=listed([_fall(rows), _fall(columns)], ".4f"),
         holds=_fall(rows) <= 1e-9 and _fall(columns) <= 0.01,
     )
     last = runs[1.0]
@@ -358,7 +358,7 @@ def _combined(runs: Mapping[float, PruningFigures]) -> Iterator[Check]:
         name="all subscription prunings: overlaps, least and greatest; candidates apart from them",
         bound="0.75 ± 0.08, apart from each other ≤ 0.03; ≤ 0.02",
         paper="0.75, 0.75; 0",
-        ours=_row([min(shares), max(shares), apart], ".3f"),
+        ours=listed([min(shares), max(shares), apart], ".3f"),
         holds=all(abs(share - 0.75) <= 0.08 for share in shares)
         and spread <= 0.03
         and apart <= 0.02,
@@ -371,7 +371,7 @@ def _combined(runs: Mapping[float, PruningFigures]) -> Iterator[Check]:
         " prunings",
         bound="least at the end, where it is less than at the beginning",
         paper="time 46 % at 0 %, 11 % at 100 %",
-        ours=_row(gains, ".0%"),
+        ours=listed(gains, ".0%"),
         holds=gains[0] > gains[-1] == min(gains),
     )
 
@@ -393,7 +393,3 @@ def _fall(lines: Sequence[Sequence[float]]) -> float:
     """The greatest fall from one point to the next in any of the lines."""
     falls = (a - b for line in lines for a, b in pairwise(line))
     return max(0.0, *falls)
-
-
-def _row(values: Sequence[float], form: str = ".2f") -> str:
-    return ", ".join(f"{each:{form}}" for each in values)

@@ -1,8 +1,8 @@
-"""Subscriptions against many advertisements, as trees and as conjunctions (P3-X2, P3-X3).
+"""Look up subscriptions among many advertisements, as trees and as conjunctions (P3-X2, P3-X3).
 
-Both indexes hold the same advertisements, one as they are, the other all conjunctions of their
-disjunctive forms. Both get the same questions in turns, so that a slow moment of the machine hits
-them alike. Times are processor time; the work is the same everywhere.
+One index holds the advertisements as they are, the other the conjunctions of their disjunctive
+normal forms. Both answer the same questions in turn, so a slow moment of the machine affects both.
+Times are processor time; the work is the same everywhere.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from boolcast.matching.relations.overlap_index import OverlapIndex, OverlapWork
 from boolcast.workloads import PRESETS, Auction
 from boolcast.workloads.classes import SUBSCRIPTION_CLASSES
 
-Form = Literal["boolean", "conjunctive"]
+Representation = Literal["boolean", "conjunctive"]
 Scenario = Literal["first", "all"]
 
 MIX: Final = "S1-3"
@@ -25,7 +25,7 @@ MIX: Final = "S1-3"
 
 
 class OverlapSetting(msgspec.Struct, frozen=True, kw_only=True, tag="overlap"):
-    """So many advertisements of all classes, and how many subscriptions ask in each scenario."""
+    """The number of advertisements, and of subscriptions that ask in each scenario."""
 
     advertisements: int
     first: int
@@ -39,17 +39,17 @@ class OverlapSetting(msgspec.Struct, frozen=True, kw_only=True, tag="overlap"):
 
     @property
     def label(self) -> str:
-        """A name of its own for each run of a reproduction."""
+        """A name that no other run of the reproduction has."""
         return f"overlap-{self.advertisements}-{self.first}-{self.all}-{self.seed}"
 
     @property
     def work(self) -> float:
-        """About how long it takes, in advertisements."""
+        """Roughly how long it takes, in advertisements."""
         return self.advertisements * (1.0 + (self.first + 4 * self.all) / 10_000)
 
 
 class IndexSize(msgspec.Struct, frozen=True):
-    """What an index holds: filters, distinct predicates, and their associations with filters."""
+    """The filters of an index, its distinct predicates, and the associations between both."""
 
     filters: int
     predicates: int
@@ -57,14 +57,14 @@ class IndexSize(msgspec.Struct, frozen=True):
 
 
 class OverlapRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One class of subscriptions in one scenario and form, all on average for a question.
+    """Means over all questions of one class of subscriptions, scenario and representation.
 
-    `found` and `candidates` are for each registered filter: an advertisement or a conjunction.
+    `found` and `candidates` are per registered filter: an advertisement or a conjunction.
     """
 
     subscriptions: str
     scenario: Scenario
-    form: Form
+    form: Representation
     questions: int
     answered: float
     found: float
@@ -76,21 +76,23 @@ class OverlapRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def work(self) -> float:
-        """Associations counted up and leaves of candidates looked at."""
+        """Counters incremented, and leaves of candidates evaluated."""
         return self.associations + self.leaves
 
 
 class OverlapFigures(msgspec.Struct, frozen=True, kw_only=True, tag="overlap"):
-    """What a run showed; `disagreements` are questions that the forms answer differently."""
+    """The figures of a run; `disagreements` counts questions with two different answers."""
 
     setting: OverlapSetting
-    sizes: dict[Form, IndexSize]
+    sizes: dict[Representation, IndexSize]
     rows: list[OverlapRow]
     disagreements: int
     processor_seconds: float
 
-    def row(self, subscriptions: str, scenario: Scenario, form: Form = "boolean") -> OverlapRow:
-        """The row of a class, scenario and form."""
+    def row(
+        self, subscriptions: str, scenario: Scenario, form: Representation = "boolean"
+    ) -> OverlapRow:
+        """The row of a class, scenario and representation."""
         key = (subscriptions, scenario, form)
         return next(e for e in self.rows if (e.subscriptions, e.scenario, e.form) == key)
 
@@ -98,14 +100,14 @@ class OverlapFigures(msgspec.Struct, frozen=True, kw_only=True, tag="overlap"):
 class _Answer(msgspec.Struct, frozen=True):
     subscriptions: str
     scenario: Scenario
-    form: Form
+    form: Representation
     found: int
     work: OverlapWork
     seconds: float
 
 
 def overlap_figures(setting: OverlapSetting) -> OverlapFigures:
-    """Register the advertisements in both forms, and ask."""
+    """Register the advertisements in both indexes, and ask."""
     begun = process_time()
     auction = Auction(PRESETS["P3"], seed=setting.seed)
     boolean, conjunctive = OverlapIndex(), OverlapIndex()
@@ -113,7 +115,7 @@ def overlap_figures(setting: OverlapSetting) -> OverlapFigures:
         boolean.add(str(row), filter)
         for number, clause in enumerate(to_dnf(filter).clauses):
             conjunctive.add(f"{row}.{number}", conjunction(clause))
-    indexes: dict[Form, OverlapIndex] = {"boolean": boolean, "conjunctive": conjunctive}
+    indexes: dict[Representation, OverlapIndex] = {"boolean": boolean, "conjunctive": conjunctive}
     answers = [
         *_answers(auction, setting.first, "first", indexes, _first),
         *_answers(auction, setting.all, "all", indexes, OverlapIndex.count),
@@ -141,17 +143,17 @@ def _answers(
     auction: Auction,
     questions: int,
     scenario: Scenario,
-    indexes: Mapping[Form, OverlapIndex],
+    indexes: Mapping[Representation, OverlapIndex],
     ask: Callable[[OverlapIndex, Filter], tuple[int, OverlapWork]],
 ) -> Iterator[_Answer]:
     classes = auction.subscriptions(0, questions)["class"].to_pylist()
     forms = list(indexes)
     for number, filter in enumerate(auction.subscription_filters(0, questions)):
         if not number:
-            # The first question finds kernels to compile and associations to sort.
+            # The first question compiles kernels and sorts associations.
             for index in indexes.values():
                 ask(index, filter)
-        # Who is asked first finds the caches cold: each in its turn.
+        # The first one finds cold caches, so they take turns.
         turn = number % len(forms)
         for form in (*forms[turn:], *forms[:turn]):
             begun = process_time()
@@ -160,8 +162,10 @@ def _answers(
             yield _Answer(classes[number], scenario, form, found, work, spent)
 
 
-def _rows(answers: Iterable[_Answer], sizes: Mapping[Form, IndexSize]) -> Iterator[OverlapRow]:
-    groups: dict[tuple[str, Scenario, Form], list[_Answer]] = {}
+def _rows(
+    answers: Iterable[_Answer], sizes: Mapping[Representation, IndexSize]
+) -> Iterator[OverlapRow]:
+    groups: dict[tuple[str, Scenario, Representation], list[_Answer]] = {}
     for each in answers:
         for subscriptions in (each.subscriptions, MIX):
             groups.setdefault((subscriptions, each.scenario, each.form), []).append(each)
@@ -185,8 +189,8 @@ def _rows(answers: Iterable[_Answer], sizes: Mapping[Form, IndexSize]) -> Iterat
 
 
 def _disagreements(answers: Iterable[_Answer]) -> int:
-    """Where one form finds something and the other nothing."""
-    found: dict[Form, list[bool]] = {"boolean": [], "conjunctive": []}
+    """Questions for which only one of the indexes finds anything."""
+    found: dict[Representation, list[bool]] = {"boolean": [], "conjunctive": []}
     for each in answers:
         found[each.form].append(each.found > 0)
     pairs = zip(found["boolean"], found["conjunctive"], strict=True)

@@ -1,83 +1,95 @@
-"""The plots of the experiments on advertisements, one file for each experiment."""
+"""The plots of the experiments on advertisements, one for each experiment."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from matplotlib.figure import Figure
 
 from boolcast.cli.output.tables import of_kind
-from boolcast.lab.papers.advertisements.overlap import MIX, Form, OverlapFigures, Scenario
+from boolcast.lab.papers.advertisements.overlap import (
+    MIX,
+    OverlapFigures,
+    Representation,
+    Scenario,
+)
 from boolcast.lab.papers.advertisements.pruning import KINDS, PruningFigures
-from boolcast.lab.papers.advertisements.run import Part, Report
-from boolcast.lab.papers.pictures import save
+from boolcast.lab.papers.plotting import Style, grid_of, legend_above, shades, styles
 from boolcast.workloads.classes import SUBSCRIPTION_CLASSES
 
-_STYLES: Final[dict[tuple[Scenario, Form], dict[str, Any]]] = {
-    ("first", "boolean"): {"color": "tab:blue", "marker": "o"},
-    ("first", "conjunctive"): {"color": "tab:blue", "marker": "o", "linestyle": "--"},
-    ("all", "boolean"): {"color": "tab:red", "marker": "s"},
-    ("all", "conjunctive"): {"color": "tab:red", "marker": "s", "linestyle": "--"},
-}
+if TYPE_CHECKING:
+    from boolcast.lab.papers.advertisements.report import AdvertisementReport
+
+_QUESTIONS: Final[tuple[tuple[Scenario, Representation], ...]] = (
+    ("all", "boolean"),
+    ("all", "conjunctive"),
+    ("first", "boolean"),
+    ("first", "conjunctive"),
+)
+_OVERLAP: Final = styles(f"{scenario.title()}, {form}" for scenario, form in _QUESTIONS)
+_PRUNING: Final = styles(
+    ("overlapping", "memory saved", "candidates", "work of First"), marked=False
+)
 
 
-def draw(made: Report, folder: Path) -> None:
-    """Write `advertisements-<part>.svg` for each experiment that was run."""
+def draw(made: "AdvertisementReport") -> dict[str, Figure]:
+    """A plot for each experiment that was run."""
+    found: dict[str, Figure] = {}
     overlap = of_kind(OverlapFigures, made.runs)
     if overlap:
-        save(_overlap(overlap), folder / f"advertisements-{Part.OVERLAP}.svg")
+        found["overlap"] = _overlap(overlap)
     pruning = of_kind(PruningFigures, made.runs)
-    for part, plot in ((Part.PRUNING, _pruning), (Part.COMBINED, _combined)):
+    for part, plot in (("pruning", _pruning), ("combined", _combined)):
         runs = [each for each in pruning if each.setting.part == part]
         if runs:
-            save(plot(runs), folder / f"advertisements-{part}.svg")
+            found[part] = plot(runs)
+    return found
 
 
 def _overlap(runs: Sequence[OverlapFigures]) -> Figure:
     """Figs 6 and 7."""
-    figure = Figure(figsize=(10, 7), layout="constrained")
-    panels = figure.subplots(2, 2).flat
+    figure, panels = grid_of(2, 2, width=10, height=7.5)
     rising = sorted(runs, key=lambda each: each.setting.advertisements)
-    places = [each.setting.advertisements for each in rising]
+    at = [each.setting.advertisements for each in rising]
     for axes, name in zip(panels, (*SUBSCRIPTION_CLASSES, MIX), strict=True):
-        for (scenario, form), style in _STYLES.items():
-            times = [each.row(name, scenario, form).milliseconds for each in rising]
-            axes.plot(places, times, label=f"{scenario.title()}, {form}", **style)
+        for (scenario, form), style in zip(_QUESTIONS, _OVERLAP.values(), strict=True):
+            axes.plot(at, [each.row(name, scenario, form).milliseconds for each in rising], **style)
         axes.set_title(f"{name}: ms for a subscription")
         axes.set_xlabel("advertisements")
         axes.set_ylim(bottom=0)
-    figure.axes[0].legend()
+    legend_above(figure, panels[:1])
     return figure
 
 
 def _pruning(runs: Sequence[PruningFigures]) -> Figure:
     """Figs 8 to 12, right-hand sides; work in place of their times."""
-    figure = Figure(figsize=(10, 9), layout="constrained")
-    panels = figure.subplots(3, 3).flat
+    figure, panels = grid_of(3, 3, width=10, height=9)
     by_kind = {each.setting.kind: each for each in runs}
     for axes, kind in zip(panels, KINDS, strict=True):
         curve = by_kind[kind]
         points = curve.points
-        places = [curve.proportion(point) for point in points]
+        at = [curve.proportion(point) for point in points]
         whole = max(points[0].first_work, 1)
-        axes.plot(places, [point.overlapping for point in points], label="overlapping")
-        axes.plot(places, [curve.memory(point) for point in points], label="memory saved")
-        axes.plot(places, [point.candidates for point in points], label="candidates")
-        axes.plot(places, [point.first_work / whole for point in points], label="work of First")
-        axes.axvline(curve.proportion(curve.cut_off), color="tab:grey", linestyle=":")
+        values = (
+            [point.overlapping for point in points],
+            [curve.memory(point) for point in points],
+            [point.candidates for point in points],
+            [point.first_work / whole for point in points],
+        )
+        for ordinates, style in zip(values, _PRUNING.values(), strict=True):
+            axes.plot(at, ordinates, **style)
+        cut_off: Style = {"color": "tab:grey", "linestyle": ":", "label": "cut-off"}
+        axes.axvline(curve.proportion(curve.cut_off), **cut_off)
         axes.set_title(kind)
         axes.set_ylim(0, 1.8)
-    for axes in figure.axes[6:]:
+    for axes in panels[6:]:
         axes.set_xlabel("share of the prunings")
-    handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=len(names))
+    legend_above(figure, panels[:1])
     return figure
 
 
 def _combined(runs: Sequence[PruningFigures]) -> Figure:
     """Figs 13 and 14; work in place of their times."""
-    figure = Figure(figsize=(10, 7), layout="constrained")
-    panels = figure.subplots(2, 2).flat
+    figure, panels = grid_of(2, 2, width=10, height=8)
     rising = sorted(runs, key=lambda each: each.setting.subscription_pruning)
     for axes, (name, title) in zip(
         panels,
@@ -89,16 +101,15 @@ def _combined(runs: Sequence[PruningFigures]) -> Figure:
         ),
         strict=True,
     ):
-        for each in rising:
-            share = each.setting.subscription_pruning
+        for each, style in zip(rising, shades(len(rising)), strict=True):
             axes.plot(
                 [each.memory(point) for point in each.points],
                 [getattr(point, name) for point in each.points],
-                color=(share, 0.2, 1 - share),
-                label=f"{share:.0%}",
+                label=f"{each.setting.subscription_pruning:.0%}",
+                **style,
             )
         axes.set_title(title)
         axes.set_xlabel("share of the advertisements' associations removed")
         axes.set_ylim(bottom=0)
-    figure.axes[0].legend(title="subscription prunings", fontsize="x-small", ncols=2)
+    legend_above(figure, panels[:1], title="subscription prunings")
     return figure

@@ -1,9 +1,10 @@
-"""Pruning advertisements, after subscriptions or alone: memory, overlaps, work (P3-X4, P3-X5).
+"""Prune advertisements, alone or after subscriptions: memory, overlaps, work (P3-X4, P3-X5).
 
-Subscriptions are registered, and pruned to a degree if that is asked for. Their predicates are
-counted in events of their own, and ranks stay as they were at the beginning (P3-B8, P3-E14). Then
-the advertisements are pruned in equal steps to exhaustion. At each step a sample of them is asked
-which subscriptions they overlap with; a form that has been asked already keeps its answer.
+Subscriptions are registered, and some of their prunings are done first if the setting says so.
+Separate events give the match counts of their predicates, and ranks stay as they are at the
+beginning (P3-B8, P3-E14). Then the advertisements are pruned in equal steps to exhaustion. At each
+step, a sample of them is looked up in the index of subscriptions. Filters that were looked up
+before keep their answers.
 """
 
 from collections import Counter
@@ -17,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from boolcast.filters.expressions import Comparison, Filter, Predicate
-from boolcast.lab.papers.pruning.one_broker import learnt_selectivities
+from boolcast.lab.papers.selectivities import learnt_selectivities
 from boolcast.matching.relations.overlap_index import OverlapIndex, OverlapWork
 from boolcast.model.identifiers import AdvertisementId, SubscriptionId
 from boolcast.optimising.pruning.overlap_ranks import OverlapRanks
@@ -37,18 +38,18 @@ KINDS: Final[Mapping[str, tuple[AdvertisementClass, ...]]] = {
 }
 
 _LEAST: Final = 1e-9
-"""Where all overlap from the beginning there is nothing to lose."""
+"""If all overlap from the beginning, there is nothing to lose."""
 
 _TRAINING_ROW: Final = 1_000_000
 _TRAINING_EVENTS: Final = 20_000
 _ORDERS: Final = 500
-"""Of how many advertisements the order of prunings is told."""
+"""The number of advertisements whose order of prunings is reported."""
 
 
 class PruningSetting(msgspec.Struct, frozen=True, kw_only=True, tag="pruning"):
-    """What a run is for, and all that it depends on.
+    """The experiment that a run belongs to, and all that it depends on.
 
-    `subscription_pruning` is the share of the subscriptions' prunings that are done before.
+    `subscription_pruning` is the share of the subscriptions' prunings that are done first.
     """
 
     part: str
@@ -62,7 +63,7 @@ class PruningSetting(msgspec.Struct, frozen=True, kw_only=True, tag="pruning"):
 
     @property
     def label(self) -> str:
-        """A name of its own for each run of a reproduction."""
+        """A name that no other run of the reproduction has."""
         return (
             f"{self.part}-{self.kind}-{self.subscription_pruning:g}-{self.subscriptions}"
             f"x{self.advertisements}-{self.samples}-{self.steps}-{self.seed}"
@@ -70,16 +71,16 @@ class PruningSetting(msgspec.Struct, frozen=True, kw_only=True, tag="pruning"):
 
     @property
     def work(self) -> float:
-        """About how long it takes, in advertisements of `OverlapSetting`."""
+        """Roughly how long it takes, in advertisements of `OverlapSetting`."""
         pruned = self.subscriptions * self.subscription_pruning
         return (self.subscriptions + 5 * pruned + 3 * self.advertisements + 2 * self.samples) / 2
 
 
 class AdvertisementPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The advertisements after some prunings, and what their sample meets.
+    """The advertisements after some prunings, and the lookups of their sample.
 
-    `overlapping` and `candidates` are for each subscription. Work is associations counted up and
-    leaves looked at for an advertisement, in scenarios All and First; so are milliseconds.
+    `overlapping` and `candidates` are per subscription. Work counts incremented counters and
+    evaluated leaves for one advertisement, in the scenarios All and First; milliseconds likewise.
     """
 
     operations: int
@@ -93,10 +94,10 @@ class AdvertisementPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PruningFigures(msgspec.Struct, frozen=True, kw_only=True, tag="pruning"):
-    """What a run showed, from whole advertisements to exhausted ones.
+    """The figures of a run, from whole advertisements to exhausted ones.
 
-    `subscription_predicates` are there before and after subscriptions were pruned. `orders`
-    counts advertisements by what is pruned from them, first to last.
+    `subscription_predicates` counts predicates before and after subscriptions were pruned.
+    `orders` counts advertisements by the order in which their predicates are pruned.
     """
 
     setting: PruningSetting
@@ -138,7 +139,7 @@ class PruningFigures(msgspec.Struct, frozen=True, kw_only=True, tag="pruning"):
 
 
 class _Basis(NamedTuple):
-    """What all runs of one size begin with."""
+    """What all runs of one size start from."""
 
     filters: dict[SubscriptionId, Filter]
     prunings: int
@@ -181,7 +182,7 @@ def pruning_figures(setting: PruningSetting) -> PruningFigures:
 
 @lru_cache(maxsize=1)
 def _basis(subscriptions: int, seed: int) -> _Basis:
-    """Kept for the next run in the same process: all runs of a reproduction have the same."""
+    """Cached for the next run in this process: all runs of a reproduction share it."""
     auction = Auction(PRESETS["P3"], seed=seed)
     rows = enumerate(auction.subscription_filters(0, subscriptions))
     filters = {SubscriptionId(f"s{row}"): filter for row, filter in rows}
@@ -206,13 +207,13 @@ def _points(
 ) -> list[AdvertisementPoint]:
     sample = {name: queue.filter_of(name) for name in islice(queue, setting.samples)}
     known: dict[Filter, _Answer] = {}
-    # The first question finds kernels to compile and associations to sort.
+    # The first lookup compiles kernels and sorts associations.
     _ask(index, next(iter(sample.values())))
     done = 0
     points = [_point(done, queue, index, sample, known)]
     for step in range(1, setting.steps + 1):
-        # The last step has no goal: in a few filters alternatives become the same, so that there
-        # is less to prune than W4 says.
+        # The last step has no goal: in a few filters alternatives become equal, which leaves less
+        # to prune than W4 says.
         goal = round(total * step / setting.steps)
         run = queue.prune(*([Operations(goal - done)] if step < setting.steps else []))
         done += run.after.operations
@@ -263,7 +264,7 @@ def _leaves(filter: Filter) -> int:
 
 
 def _order(filter: Filter, ranks: OverlapRanks) -> str:
-    """What is pruned from an advertisement, first to last; the queue does not change this."""
+    """The predicates pruned from an advertisement, in order; the queue does not change it."""
     tree = Tree.of(prepared(filter), ranks)
     names: list[str] = []
     while (pruning := best_pruning(tree)) is not None:
@@ -276,7 +277,7 @@ def _order(filter: Filter, ranks: OverlapRanks) -> str:
 
 
 def _named(leaf: Predicate) -> str:
-    """The attribute, and where there are two values of it only, which."""
+    """The attribute, with its value if it has only two."""
     assert isinstance(leaf, Comparison)
     few = leaf.attribute in {"condition", "format"}
     return f"{leaf.attribute} {leaf.value}" if few else leaf.attribute

@@ -1,42 +1,33 @@
-"""Running the experiments on advertisements, and showing them as tables, JSON and Parquet."""
+"""The reproduction of P3: its runs, and their figures as tables and as rows for Parquet."""
 
-from pathlib import Path
 from typing import Final
 
 import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from boolcast.cli.input.spark import local_spark
 from boolcast.cli.output.tables import number, of_kind, plain_table
+from boolcast.lab.papers.advertisements.checks import checks
 from boolcast.lab.papers.advertisements.overlap import OverlapFigures
 from boolcast.lab.papers.advertisements.pruning import PruningFigures
-from boolcast.lab.papers.advertisements.run import (
-    FIGURES,
-    Part,
-    Report,
-    RunFigures,
-    Setting,
-    report,
-    run,
-    settings,
-)
-from boolcast.lab.papers.output import Reproduction, Rows
-from boolcast.lab.papers.reproduction import Runner
-from boolcast.lab.papers.spark_runner import by_spark
+from boolcast.lab.papers.advertisements.run import EXPERIMENTS, FIGURES, RunFigures, run
+from boolcast.lab.papers.reproduction import PaperReport, Reproduction, Rows, checked
+from boolcast.lab.papers.spark_runner import on_local_spark
+
+AdvertisementReport = PaperReport[RunFigures]
 
 
-def _write_tables(made: Report, console: Console) -> None:
+def _write_tables(made: AdvertisementReport, console: Console) -> None:
     overlap = of_kind(OverlapFigures, made.runs)
     if overlap:
         console.print(_overlap_table(overlap))
     for part, title in (
-        (Part.PRUNING, "Pruned to the cut-off"),
-        (Part.COMBINED, "Pruned to the end, after subscriptions"),
+        ("pruning", "Pruned to the cut-off"),
+        ("combined", "Pruned to the end, after subscriptions"),
     ):
         runs = [each for each in of_kind(PruningFigures, made.runs) if each.setting.part == part]
         if runs:
-            console.print(_pruning_table(title, runs, to_the_end=part is Part.COMBINED))
+            console.print(_pruning_table(title, runs, to_the_end=part == "combined"))
 
 
 def _overlap_table(runs: list[OverlapFigures]) -> Table:
@@ -95,7 +86,7 @@ def _pruning_table(title: str, runs: list[PruningFigures], *, to_the_end: bool) 
     return table
 
 
-def _rows(made: Report) -> dict[str, Rows]:
+def _rows(made: AdvertisementReport) -> dict[str, Rows]:
     overlaps: Rows = [
         {"advertisements": each.setting.advertisements, **msgspec.structs.asdict(row)}
         for each in of_kind(OverlapFigures, made.runs)
@@ -116,16 +107,12 @@ def _rows(made: Report) -> dict[str, Rows]:
     return {"overlaps": overlaps, "prunings": points}
 
 
-def _runner(cores: int | None, folder: Path) -> Runner[Setting, RunFigures]:
-    return by_spark(local_spark(cores, "boolcast reproduce advertisements"), run, FIGURES, folder)
-
-
 REPRODUCTION: Final = Reproduction(
-    parts=Part,
-    settings=settings,
-    runner=_runner,
+    paper="advertisements",
+    experiments=EXPERIMENTS,
+    runner=on_local_spark("advertisements", run, FIGURES),
     figures=FIGURES,
-    report=report,
+    report=checked(checks),
     tables=_write_tables,
     rows=_rows,
     plots="boolcast.lab.papers.advertisements.plots",

@@ -1,6 +1,6 @@
-"""The checks of P2-X6, by its numbers. Bounds are its own; where a tolerance is ours, it says so.
+"""The checks of P2-X6, with its numbers and bounds. Comments mark tolerances that are ours.
 
-Each is made only if all the runs that it is about are there.
+A check is made only if all the runs that it needs are there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,10 +8,11 @@ from itertools import pairwise
 from statistics import mean
 from typing import Final
 
-from boolcast.lab.papers.checks import Check
+from boolcast.lab.papers.checks import Check, listed
 from boolcast.lab.papers.diagrams.imt import ImtFigures, ImtPoint
 from boolcast.lab.papers.diagrams.insertion import InsertionFigures
-from boolcast.lab.papers.diagrams.tables import METHODS, MethodFigures, SetName, TableFigures
+from boolcast.lab.papers.diagrams.tables import METHODS, MethodFigures, TableFigures
+from boolcast.lab.papers.diagrams.workload import SetName
 from boolcast.matching.diagrams.implications import Way
 
 Figures = TableFigures | InsertionFigures | ImtFigures
@@ -74,8 +75,8 @@ def _sizes(chosen: Mapping[SetName, TableFigures]) -> Iterator[Check]:
             part="tables",
             name=f"set {name}: entries with none, covering, perfect and imperfect merging",
             bound="falling",
-            paper=_list(PAPER_SIZES[name], ","),
-            ours=_list(sizes, ","),
+            paper=listed(PAPER_SIZES[name], ","),
+            ours=listed(sizes, ","),
             holds=all(more > fewer for more, fewer in pairwise(sizes)),
         )
         covered = 1 - shares_left(table)[1]
@@ -112,8 +113,8 @@ def _routing(chosen: Mapping[SetName, TableFigures]) -> Iterator[Check]:
                 part="tables",
                 name=f"set {name}: the scan by the diagrams, {what}, for the four methods",
                 bound="≥ 2",
-                paper=_list(PAPER_RATIOS[name]),
-                ours=_list([round(each, 1) for each in ratios], ","),
+                paper=listed(PAPER_RATIOS[name]),
+                ours=listed([round(each, 1) for each in ratios], ","),
                 holds=min(ratios) >= 2,
             )
         reductions[name] = 1 - table.of("imperfect").whole / table.of("none").whole
@@ -227,12 +228,12 @@ def _imt(curves: Sequence[ImtFigures]) -> Iterator[Check]:
             and last.apart <= max(_RARE * last.telling, 1)
             and abs(last.false - last.expected) <= 3 * max(last.expected, 1.0) ** 0.5,
         )
-    plain, told = (
+    plain, advertised = (
         next((each for each in curves if each.setting.advertised is known), None)
         for known in (False, True)
     )
-    if plain is not None and told is not None:
-        pairs = list(zip(plain.points, told.points, strict=True))
+    if plain is not None and advertised is not None:
+        pairs = list(zip(plain.points, advertised.points, strict=True))
         worst = max(two.share_in_vain - one.share_in_vain for one, two in pairs)
         yield Check(
             number=8,
@@ -265,7 +266,3 @@ def _nothing_lost(
             ours=f"{missed:,}; {proven:,}",
             holds=missed == 0 and all(each.proven for each in tables),
         )
-
-
-def _list(values: Sequence[float], form: str = "") -> str:
-    return ", ".join(format(value, form) for value in values)

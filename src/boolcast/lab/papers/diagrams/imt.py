@@ -1,4 +1,4 @@
-"""How much a table shrinks the more imperfect mergers may be, and what that costs (P2-X5)."""
+"""How far imperfect mergers shrink a table, and what they cost, by threshold (P2-X5)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -8,13 +8,14 @@ import msgspec
 import pyarrow as pa
 
 from boolcast.filters.expressions import Filter, disjunction
-from boolcast.lab.papers.diagrams.events import accepted_events, judged
 from boolcast.lab.papers.diagrams.merged_tables import CoveringByRemainder, TableLeft, table_left
-from boolcast.lab.papers.diagrams.tables import (
+from boolcast.lab.papers.diagrams.workload import (
     LEARNT,
     PROVEN,
     SetName,
+    accepted_events,
     filters_of,
+    judged,
     pairs_of,
     rules_of,
 )
@@ -25,19 +26,19 @@ from boolcast.optimising.merging.groups import AttributeOrder
 from boolcast.workloads.pairs import ATTRIBUTES
 
 THRESHOLDS: Final = (0.0, 1e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 0.001, 0.01, 0.1, 0.15, 0.5, 1.0)
-"""Tails of two or three equalities keep every merger's IMT far below the paper's 0.1."""
+"""Tails of two or three equalities keep the IMT of every merger far below the paper's 0.1."""
 
 ADVERTISEMENTS: Final = 20
 _JUDGED: Final = 200
 _JUDGED_EVENTS: Final = 1_000
-"""So many mergers are held against so many events each."""
+"""The number of mergers that are judged, and of events for each."""
 
 Found = Mapping[str, set[int]]
 """The numbers of the events that each entry accepts."""
 
 
 class ImtSetting(msgspec.Struct, frozen=True, kw_only=True, tag="imt"):
-    """Subscriptions and events of a set; by definition 2 with `advertised`, else by 1."""
+    """Subscriptions and events of a set; definition 2 if `advertised`, else definition 1."""
 
     set: SetName
     subscriptions: int
@@ -47,25 +48,25 @@ class ImtSetting(msgspec.Struct, frozen=True, kw_only=True, tag="imt"):
 
     @property
     def label(self) -> str:
-        """A name of its own for each run of a reproduction."""
+        """A name that no other run of the reproduction has."""
         known = "-advertised" if self.advertised else ""
         return f"imt-{self.set}{known}-{self.subscriptions}-{self.events}-{self.seed}"
 
     @property
     def work(self) -> float:
-        """About how long it takes, in subscriptions."""
+        """Roughly how long it takes, in subscriptions."""
         return self.subscriptions * len(THRESHOLDS)
 
 
 class ImtPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """A threshold.
+    """The table at one threshold.
 
-    Of all events `passing` pass, `in_vain` of these for no subscription. `false` are the matches
-    of mergers without that of a constituent, `expected` what their imperfections say of them.
-    Of some mergers of the last threshold, `telling` expect enough to be judged one by one, with
-    events made for each, and `apart` of these are more than three standard errors from what was
-    expected. Beside events drawn at random, `missed` counts those of `proven` that do not pass,
-    each of which a subscription accepts by the reference evaluator.
+    `passing` events pass, `in_vain` of them for no subscription. `false` counts matches of mergers
+    without a match of a constituent; `expected` is the number that their imperfections predict.
+    At the last threshold, some mergers are judged one by one with events built for each. Enough
+    false positives are expected of `telling` mergers, and `apart` of these are more than three
+    standard errors off. The `proven` events were built so that a subscription accepts each by the
+    reference evaluator; `missed` counts random and proven events that do not pass but should.
     """
 
     threshold: float
@@ -83,24 +84,24 @@ class ImtPoint(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def share_in_vain(self) -> float:
-        """Of the events that pass."""
+        """The share of passing events that no subscription wants."""
         return self.in_vain / self.passing if self.passing else 0.0
 
     @property
     def share_false(self) -> float:
-        """Of the matches of the table."""
+        """The share of the table's matches that are false."""
         return self.false / self.matches if self.matches else 0.0
 
 
 class ImtFigures(msgspec.Struct, frozen=True, kw_only=True, tag="imt"):
-    """The table at each threshold, the least first."""
+    """The table at each threshold, in rising order."""
 
     setting: ImtSetting
     points: list[ImtPoint]
 
 
 def imt_figures(setting: ImtSetting) -> ImtFigures:
-    """Run one."""
+    """Carry out one run."""
     pairs = pairs_of(setting.set, setting.subscriptions, setting.seed)
     filters = filters_of(pairs, setting.subscriptions)
     order = AttributeOrder.of(islice(filters.values(), LEARNT)).names
@@ -143,7 +144,7 @@ def _some(
 
 
 def _published(events: pa.Table, advertised: Filter) -> pa.Table:
-    """The events that somebody has advertised: all but about one in 25,000."""
+    """The events that are advertised: all but about one in 25,000."""
     accepted = [advertised.accepts(Event(each)) for each in events.to_pylist()]
     return events.filter(pa.array(accepted))
 

@@ -1,9 +1,9 @@
-"""What inserting subscriptions one by one takes, each with its covering test (P2-X4).
+"""The cost of inserting subscriptions one by one, each with its covering test (P2-X4).
 
-The paper's algorithm evaluates all diagrams in one pass or two, and finds which predicates imply
-each other by comparing them or by a cache; ours searches from what the new filter bears on, and
-finds them by ranges. Three tables, one for each way of finding implications, take up the same
-subscriptions. Search says what is covered; the others are asked the same, on a sample.
+The paper's algorithm evaluates all diagrams in one pass or two. It finds implications between
+predicates by comparing them or with a cache. Ours searches only the diagrams that the new filter
+concerns, and finds implications by ranges. Three tables, one for each way of finding implications,
+hold the same subscriptions. Search decides what is covered; a sample is put to the others too.
 """
 
 from itertools import islice
@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from boolcast.filters.expressions import Filter
-from boolcast.lab.papers.diagrams.tables import LEARNT, SetName, filters_of, pairs_of
+from boolcast.lab.papers.diagrams.workload import LEARNT, SetName, filters_of, pairs_of
 from boolcast.matching.diagrams.covering import Method
 from boolcast.matching.diagrams.diagrams import Diagrams
 from boolcast.matching.diagrams.implications import WAYS, Way
@@ -26,7 +26,7 @@ _STEPS: Final = 20
 
 
 class InsertionSetting(msgspec.Struct, frozen=True, kw_only=True, tag="insertion"):
-    """Subscriptions of a set; of each of 20 steps the last `samples` are asked in all ways."""
+    """Subscriptions of a set; the last `samples` of each of 20 steps are tested in all ways."""
 
     set: SetName
     subscriptions: int
@@ -35,20 +35,21 @@ class InsertionSetting(msgspec.Struct, frozen=True, kw_only=True, tag="insertion
 
     @property
     def label(self) -> str:
-        """A name of its own for each run of a reproduction."""
+        """A name that no other run of the reproduction has."""
         return f"insertion-{self.set}-{self.subscriptions}-{self.samples}-{self.seed}"
 
     @property
     def work(self) -> float:
-        """About how long it takes, in subscriptions."""
+        """Roughly how long it takes, in subscriptions."""
         return 5.0 * self.subscriptions
 
 
 class InsertionPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """After so many subscriptions: the µs for one of the last step, on average.
+    """The mean cost of an insertion in the last step, in µs.
 
-    Finding implications, by the way to do it, and evaluating diagrams, by method, are of the
-    samples; putting it in, by way, is of the whole step. `evaluated` are diagrams by method.
+    `predicates` (finding implications, by way) and `diagrams` (evaluating them, by method) are
+    means of the samples, `insertion` (by way) of the whole step. `evaluated` counts diagrams by
+    method.
     """
 
     subscriptions: int
@@ -61,19 +62,19 @@ class InsertionPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InsertionFigures(msgspec.Struct, frozen=True, kw_only=True, tag="insertion"):
-    """The course of it; `different` samples were not answered alike by all."""
+    """The figures of a run; for `different` samples, the answers were not all the same."""
 
     setting: InsertionSetting
     points: list[InsertionPoint]
     different: int
 
     def evaluated(self, method: Method) -> float:
-        """Diagrams that a method evaluates for an insertion, on average of all samples."""
+        """The mean number of diagrams that a method evaluates for an insertion."""
         return sum(point.evaluated[method] for point in self.points) / len(self.points)
 
 
 class _Tables:
-    """The same subscriptions in three ways, and what they took since the last point."""
+    """The same subscriptions in three tables, and the time spent since the last point."""
 
     def __init__(self, order: tuple[str, ...], filters: dict[SubscriptionId, Filter]) -> None:
         self.by_way = {way: Diagrams(order, way=way) for way in WAYS}
@@ -82,7 +83,7 @@ class _Tables:
         self._begin()
 
     def insert(self, name: SubscriptionId) -> None:
-        """Leave it out if it is covered, else put it in the place of what it covers."""
+        """Insert the subscription and remove what it covers, unless it is covered itself."""
         covering = self.by_way["ranges"].covering(self._filters[name])
         if covering.covered_by:
             return
@@ -94,7 +95,7 @@ class _Tables:
             self._insertion[way] += process_time() - start
 
     def ask(self, name: SubscriptionId) -> None:
-        """Ask what covers it and what it covers, in all ways and by all methods."""
+        """Find what covers it and what it covers, in all ways and by all methods."""
         questions: dict[Way, Question] = {}
         for way, diagrams in self.by_way.items():
             start = process_time()
@@ -107,11 +108,11 @@ class _Tables:
             self._diagrams[method] += process_time() - start
             self._evaluated[method] += answer.diagrams
             answers.append(answer)
-        told = {(bool(each.covered_by), frozenset(each.covers)) for each in answers}
-        self.different += len(told) > 1
+        distinct = {(bool(each.covered_by), frozenset(each.covers)) for each in answers}
+        self.different += len(distinct) > 1
 
     def point(self, number: int, step: int, samples: int) -> InsertionPoint:
-        """What it took since the last one."""
+        """The costs since the last point."""
         found = InsertionPoint(
             subscriptions=number,
             entries=len(self.by_way["ranges"]),
@@ -132,7 +133,7 @@ class _Tables:
 
 
 def insertion_figures(setting: InsertionSetting) -> InsertionFigures:
-    """Run one."""
+    """Carry out one run."""
     pairs = pairs_of(setting.set, setting.subscriptions, setting.seed)
     filters = filters_of(pairs, setting.subscriptions)
     tables = _Tables(AttributeOrder.of(islice(filters.values(), LEARNT)).names, filters)

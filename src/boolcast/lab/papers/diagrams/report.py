@@ -1,33 +1,24 @@
-"""Running the experiments on decision diagrams, and showing them as tables, JSON and Parquet."""
+"""The reproduction of P2: its runs, and their figures as tables and as rows for Parquet."""
 
-from pathlib import Path
 from typing import Final
 
 import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from boolcast.cli.input.spark import local_spark
 from boolcast.cli.output.tables import number, of_kind, plain_table
+from boolcast.lab.papers.diagrams.checks import checks
 from boolcast.lab.papers.diagrams.imt import ImtFigures
 from boolcast.lab.papers.diagrams.insertion import InsertionFigures
-from boolcast.lab.papers.diagrams.run import (
-    FIGURES,
-    Part,
-    Report,
-    RunFigures,
-    Setting,
-    report,
-    run,
-    settings,
-)
+from boolcast.lab.papers.diagrams.run import EXPERIMENTS, FIGURES, RunFigures, run
 from boolcast.lab.papers.diagrams.tables import TableFigures
-from boolcast.lab.papers.output import Reproduction, Rows
-from boolcast.lab.papers.reproduction import Runner
-from boolcast.lab.papers.spark_runner import by_spark
+from boolcast.lab.papers.reproduction import PaperReport, Reproduction, Rows, checked
+from boolcast.lab.papers.spark_runner import on_local_spark
+
+DiagramReport = PaperReport[RunFigures]
 
 
-def _write_tables(made: Report, console: Console) -> None:
+def _write_tables(made: DiagramReport, console: Console) -> None:
     tables = of_kind(TableFigures, made.runs)
     if tables:
         console.print(_size_table(tables))
@@ -100,7 +91,7 @@ def _imt_table(curve: ImtFigures) -> Table:
     return table
 
 
-def _rows(made: Report) -> dict[str, Rows]:
+def _rows(made: DiagramReport) -> dict[str, Rows]:
     tables: Rows = [
         {
             "set": each.setting.set,
@@ -123,16 +114,12 @@ def _rows(made: Report) -> dict[str, Rows]:
     return {"tables": tables, "insertion": insertions, "imt": curves}
 
 
-def _runner(cores: int | None, folder: Path) -> Runner[Setting, RunFigures]:
-    return by_spark(local_spark(cores, "boolcast reproduce mbd"), run, FIGURES, folder)
-
-
 REPRODUCTION: Final = Reproduction(
-    parts=Part,
-    settings=settings,
-    runner=_runner,
+    paper="diagrams",
+    experiments=EXPERIMENTS,
+    runner=on_local_spark("mbd", run, FIGURES),
     figures=FIGURES,
-    report=report,
+    report=checked(checks),
     tables=_write_tables,
     rows=_rows,
     plots="boolcast.lab.papers.diagrams.plots",

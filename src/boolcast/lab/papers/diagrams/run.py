@@ -1,26 +1,19 @@
-"""The experiments of P2 on decision diagrams: which runs each has, and at which size (P2-X6)."""
+"""The experiments of P2 on decision diagrams: the runs of each, and their sizes (P2-X6)."""
 
-from collections.abc import Callable, Iterable
-from enum import StrEnum
+from collections.abc import Mapping
 from typing import Final, assert_never
 
 import msgspec
 
-from boolcast.lab.papers.checks import Check
-from boolcast.lab.papers.diagrams.checks import checks
 from boolcast.lab.papers.diagrams.imt import ImtFigures, ImtSetting, imt_figures
 from boolcast.lab.papers.diagrams.insertion import (
     InsertionFigures,
     InsertionSetting,
     insertion_figures,
 )
-from boolcast.lab.papers.diagrams.tables import (
-    FULL,
-    SetName,
-    TableFigures,
-    TableSetting,
-    table_figures,
-)
+from boolcast.lab.papers.diagrams.tables import TableFigures, TableSetting, table_figures
+from boolcast.lab.papers.diagrams.workload import FULL, SetName
+from boolcast.lab.papers.runs import Experiment
 
 Setting = TableSetting | InsertionSetting | ImtSetting
 RunFigures = TableFigures | InsertionFigures | ImtFigures
@@ -34,37 +27,11 @@ _ORDERS: Final = 5
 _IMT_SUBSCRIPTIONS: Final = 100_000
 
 
-class Part(StrEnum):
-    """The experiments: P2-X2 with P2-X3, orders of attributes, P2-X4, and P2-X5."""
-
-    TABLES = "tables"
-    ORDERS = "orders"
-    INSERTION = "insertion"
-    IMT = "imt"
-
-
-class Report(msgspec.Struct, frozen=True):
-    """All runs, and what they say about the paper's statements."""
-
-    scale: float
-    seed: int
-    runs: list[RunFigures]
-    checks: list[Check]
-
-
-def settings(parts: Iterable[Part], *, scale: float, seed: int) -> list[Setting]:
-    """The runs of these experiments, the longest first."""
-    found: list[Setting] = []
-    for part in parts:
-        found += _SETTINGS[part](scale, seed)
-    return sorted(found, key=lambda each: -each.work)
-
-
-def _tables(scale: float, seed: int) -> list[Setting]:
+def _tables(*, scale: float, seed: int) -> list[Setting]:
     return [_table(name, scale, seed) for name in _SETS]
 
 
-def _orders(scale: float, seed: int) -> list[Setting]:
+def _orders(*, scale: float, seed: int) -> list[Setting]:
     numbers = range(1, _ORDERS + 1)
     return [_table(name, scale, seed, number) for name in _SETS for number in numbers]
 
@@ -79,7 +46,7 @@ def _table(name: SetName, scale: float, seed: int, shuffle: int = 0) -> TableSet
     )
 
 
-def _insertion(scale: float, seed: int) -> list[Setting]:
+def _insertion(*, scale: float, seed: int) -> list[Setting]:
     count = round(FULL * scale)
     samples = max(round(_SAMPLES * scale), 1)
     return [
@@ -88,7 +55,7 @@ def _insertion(scale: float, seed: int) -> list[Setting]:
     ]
 
 
-def _imt(scale: float, seed: int) -> list[Setting]:
+def _imt(*, scale: float, seed: int) -> list[Setting]:
     return [
         ImtSetting(
             set="A",
@@ -101,16 +68,17 @@ def _imt(scale: float, seed: int) -> list[Setting]:
     ]
 
 
-_SETTINGS: Final[dict[Part, Callable[[float, int], list[Setting]]]] = {
-    Part.TABLES: _tables,
-    Part.ORDERS: _orders,
-    Part.INSERTION: _insertion,
-    Part.IMT: _imt,
+EXPERIMENTS: Final[Mapping[str, Experiment[Setting]]] = {
+    "tables": _tables,
+    "orders": _orders,
+    "insertion": _insertion,
+    "imt": _imt,
 }
+"""P2-X2 with P2-X3, orders of attributes, P2-X4, and P2-X5."""
 
 
 def run(setting: Setting) -> RunFigures:
-    """Run one in this process."""
+    """Carry out one run in this process."""
     match setting:
         case TableSetting():
             return table_figures(setting)
@@ -119,8 +87,3 @@ def run(setting: Setting) -> RunFigures:
         case ImtSetting():
             return imt_figures(setting)
     assert_never(setting)
-
-
-def report(runs: list[RunFigures], *, scale: float, seed: int) -> Report:
-    """The runs with the checks of those experiments that are among them."""
-    return Report(scale, seed, runs, checks(runs))

@@ -1,9 +1,9 @@
-"""What covering and merging leave of a table, and what routing with it takes (P2-X2, P2-X3).
+"""What covering and merging leave of a table, and what routing with it costs (P2-X2, P2-X3).
 
 All subscriptions come from one neighbour. The diagrams match events in batches; the scan is the
-reference evaluator, which looks at every entry. One is compiled and the other is not, so beside
-their times stands what both look at, which is the same on every machine: predicates and nodes.
-P2's evaluation passes through all diagrams (P2-B4); ours begins at what an event makes true.
+reference evaluator, which tests every entry. One is compiled and the other is not, so besides
+times we count the predicates and nodes that each evaluates, which are the same on every machine.
+P2's evaluation passes through all diagrams (P2-B4); ours starts from what an event makes true.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,40 +17,36 @@ import pyarrow as pa
 
 from boolcast.filters.evaluation import evaluate
 from boolcast.filters.expressions import And, Filter
-from boolcast.lab.papers.diagrams.events import accepted_events
 from boolcast.lab.papers.diagrams.merged_tables import CoveringByRemainder, TableLeft, table_left
+from boolcast.lab.papers.diagrams.workload import (
+    LEARNT,
+    PROVEN,
+    SetName,
+    accepted_events,
+    filters_of,
+    pairs_of,
+    rules_of,
+)
 from boolcast.matching.diagrams.engine import MbdEngine
 from boolcast.matching.scan import ScanMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.optimising.merging.by_rules import MergingRules, Threshold
 from boolcast.optimising.merging.groups import AttributeOrder
-from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, Audience
-from boolcast.optimising.statistics.probabilities import Uniform
-from boolcast.workloads.pairs import ATTRIBUTES, PAIR_SETS, Pairs
+from boolcast.workloads.pairs import ATTRIBUTES, Pairs
 
-SetName = Literal["A", "B"]
 Method = Literal["none", "covering", "perfect", "imperfect"]
 
 METHODS: Final[tuple[Method, ...]] = ("none", "covering", "perfect", "imperfect")
 UNLIMITED: Final = 1.0
 """The threshold that admits every merger, as in P2-X1's calibration."""
 
-FULL: Final = 200_000
-"""The subscriptions for which a set has its number of pairs."""
-
-PROVEN: Final = 5_000
-"""So many events are made that a subscription accepts."""
-
 _SCANNED: Final = 3
-LEARNT: Final = 4_096
-"""From so many subscriptions the order of attributes is learnt."""
 
 
 class TableSetting(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
     """Subscriptions of a set, and events to route; `shuffle` 0 is the chosen order.
 
-    Another number draws an order of the attributes at random; then sizes alone are found.
+    Any other number draws a random order of the attributes; then only sizes are measured.
     """
 
     set: SetName
@@ -61,24 +57,23 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
 
     @property
     def label(self) -> str:
-        """A name of its own for each run of a reproduction."""
+        """A name that no other run of the reproduction has."""
         order = f"-order{self.shuffle}" if self.shuffle else ""
         return f"table-{self.set}{order}-{self.subscriptions}-{self.events}-{self.seed}"
 
     @property
     def work(self) -> float:
-        """About how long it takes, in subscriptions."""
+        """Roughly how long it takes, in subscriptions."""
         return self.subscriptions * (1.0 if self.shuffle else 4.0)
 
 
 class MethodFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """A table that a method leaves.
+    """The table that a method leaves.
 
-    `visited` and `scanned` are predicates and nodes that an event makes the diagrams and the scan
-    look at. `missed` are events that a subscription accepts and no entry, `passing` those that
-    the table lets pass, and `in_vain` those of them that no subscription accepts. `proven` are
-    events made so that a subscription accepts each by the reference evaluator; `missed` counts
-    those of them as well.
+    `visited` and `scanned` count the predicates and nodes that the diagrams and the scan evaluate
+    for an event. `passing` events match an entry; `in_vain` of them match no subscription.
+    `missed` events match a subscription but no entry. `proven` events were built so that a
+    subscription accepts each by the reference evaluator; `missed` includes those of them too.
     """
 
     method: Method
@@ -97,12 +92,12 @@ class MethodFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def whole(self) -> int:
-        """What evaluating each diagram once looks at, as in P2-B4."""
+        """What evaluating every diagram once takes, as in P2-B4."""
         return self.nodes + self.variables
 
 
 class TableFigures(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
-    """What the methods leave, one after the other."""
+    """The table of each method."""
 
     setting: TableSetting
     methods: list[MethodFigures]
@@ -112,45 +107,10 @@ class TableFigures(msgspec.Struct, frozen=True, kw_only=True, tag="table"):
         return next(each for each in self.methods if each.method == method)
 
 
-def pairs_of(name: SetName, subscriptions: int, seed: int) -> Pairs:
-    """A set with as many subscriptions to a pair as the full size has."""
-    whole = PAIR_SETS[name]
-    pairs = max(round(whole.pairs * subscriptions / FULL), 1)
-    return Pairs(msgspec.structs.replace(whole, pairs=pairs), seed=seed)
-
-
-def filters_of(pairs: Pairs, count: int) -> dict[SubscriptionId, Filter]:
-    """The first subscriptions by name."""
-    filters = pairs.subscription_filters(0, count)
-    return {SubscriptionId(f"s{number}"): each for number, each in enumerate(filters)}
-
-
-def uniform(pairs: Pairs) -> Uniform:
-    """The law of the events."""
-    return Uniform.of_schema(pairs.schema)
-
-
-def rules_of(
-    pairs: Pairs,
-    order: Sequence[str],
-    threshold: float | None = None,
-    advertisements: Sequence[Filter] = (),
-) -> MergingRules:
-    """The rules, with definition 2 if there are advertisements; without a threshold perfect."""
-    names = AttributeOrder(order)
-    if threshold is None:
-        return MergingRules(names, schema=pairs.schema)
-    chances = uniform(pairs)
-    audience: Audience = AllEvents(chances)
-    if advertisements:
-        audience = Advertised(chances, advertisements)
-    return MergingRules(names, schema=pairs.schema, threshold=Threshold(threshold, audience))
-
-
 def tables(
     filters: Mapping[SubscriptionId, Filter], pairs: Pairs, order: Sequence[str]
 ) -> Iterator[tuple[Method, TableLeft]]:
-    """What each method leaves; the order is that of merging, which alone depends on it."""
+    """The table of each method; only merging depends on the order."""
     covering = CoveringByRemainder(AttributeOrder(ATTRIBUTES))
     yield "none", table_left(filters)
     yield "covering", table_left(filters, covering=covering)
@@ -160,7 +120,7 @@ def tables(
 
 
 def table_figures(setting: TableSetting) -> TableFigures:
-    """Run one."""
+    """Carry out one run."""
     pairs = pairs_of(setting.set, setting.subscriptions, setting.seed)
     filters = filters_of(pairs, setting.subscriptions)
     order = AttributeOrder.of(islice(filters.values(), LEARNT)).names
@@ -239,7 +199,7 @@ def _scan_seconds(
 
 
 def _looks(filters: Iterable[Filter], event: Event) -> int:
-    """How many predicates a scan evaluates: of a conjunction those up to the first that fails."""
+    """The predicates that a scan evaluates: in a conjunction, up to the first that fails."""
     count = 0
     for filter in filters:
         node = filter

@@ -1,6 +1,6 @@
-"""The checks of P1-X5 as data: what the paper says, what we found, whether the bound holds.
+"""The checks of P1-X5, with its numbers.
 
-Check 6, on the candidates of class 2, is for reporting only: it hangs on the law of prices.
+Check 6, on the candidates of class 2, is only reported: it depends on the distribution of prices.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,8 +8,9 @@ from typing import Final
 
 import msgspec
 
-from boolcast.lab.papers.checks import Check
-from boolcast.lab.papers.pruning.curves import (
+from boolcast.lab.papers.checks import Check, listed, percents
+from boolcast.lab.papers.pruning.experiment import (
+    BROKERS,
     SETTINGS,
     Curve,
     NetworkCurve,
@@ -17,14 +18,14 @@ from boolcast.lab.papers.pruning.curves import (
     PruningCurve,
     Setting,
 )
-from boolcast.lab.papers.pruning.network import BROKERS
 from boolcast.workloads.classes import PRUNINGS
 
 
 class Published(msgspec.Struct, frozen=True):
-    """A row of the paper's tables, at the cut-off: of the events published, `growth` more match.
+    """A row of the paper's tables, at the cut-off.
 
-    With five brokers, so many more are received by brokers.
+    `growth` is the share of all events that match only because of pruning; with five brokers, the
+    share that brokers receive in addition.
     """
 
     growth: float
@@ -53,14 +54,14 @@ _STRUCTURE: Final[Mapping[Setting, tuple[int, int]]] = {
     "2": (PRUNINGS["S2"], 11),
     "3": (PRUNINGS["S3"], 5),
 }
-"""Prunings to exhaustion, and predicates lost by them (P1-T8)."""
+"""Prunings to exhaustion, and the predicates that they remove (P1-T8)."""
 
 _CUT_OFFS: Final[Mapping[Setting, tuple[float, float]]] = {
     "1": (0.75, 0.08),
     "2": (0.88, 0.05),
     "3": (0.58, 0.10),
 }
-"""Where they should be, and how far off they may be."""
+"""The expected cut-offs, and their tolerances."""
 
 _RELIEF_TOLERANCE: Final[Mapping[Setting, float]] = {"1": 0.05, "2": 0.05, "3": 0.08, "1-3": 0.05}
 _NETWORK_RELIEF_TOLERANCE: Final = 0.07
@@ -69,14 +70,14 @@ _WORK_SAVED: Final[Mapping[Setting, float]] = {"1": 0.5, "2": 0.5, "3": 0.25, "1
 _WHERE: Final = {"x5": "", "x3": "five brokers: "}
 
 _NOISE: Final = 1e-9
-"""What floats may be wrong by: 0.58 ± 0.10 reaches 0.68 and all that is on its edge."""
+"""Rounding errors: 0.58 ± 0.10 must include 0.68 itself."""
 
 Curves = Mapping[Setting, PruningCurve]
 Networks = Mapping[Setting, NetworkCurve]
 
 
 def checks(tables: Sequence[PruningCurve], networks: Sequence[NetworkCurve]) -> list[Check]:
-    """The checks for which there are curves; those of an experiment are there all or none."""
+    """The checks whose curves are there; an experiment has all of its curves or none."""
     by_setting = {curve.setting: curve for curve in tables}
     network_by_setting = {curve.setting: curve for curve in networks}
     found: list[Check] = []
@@ -102,7 +103,7 @@ def _of_one_broker(curves: Curves) -> Iterator[Check]:
         name=f"more events match from there to exhaustion, {_names(after)}",
         bound="≥ 5 times as many",
         paper="a sharp rise",
-        ours=_percents(after.values()),
+        ours=percents(after.values()),
         holds=all(after[name] > 0 and after[name] >= 5 * growths[name] for name in curves),
     )
     yield from _times(curves)
@@ -113,13 +114,13 @@ def _of_one_broker(curves: Curves) -> Iterator[Check]:
         name=f"work of an event saved at the cut-off, {_names(work)}",
         bound="≥ 50 %, class 3 ≥ 25 %",
         paper="–",
-        ours=_percents(work.values()),
+        ours=percents(work.values()),
         holds=all(work[name] >= _WORK_SAVED[name] for name in curves),
     )
 
 
 def _structure(part: str, curves: Mapping[Setting, Curve[P]], entries: int) -> Check:
-    """Exact: prunings to exhaustion and predicates lost by them, for each subscription."""
+    """Exact: prunings to exhaustion, and predicates removed, for each subscription."""
     found: dict[Setting, tuple[float, float]] = {}
     for name in _STRUCTURE:
         curve = curves[name]
@@ -147,7 +148,7 @@ def _cut_offs(curves: Curves) -> Iterator[Check]:
         name=f"cut-off, of all prunings, {_names(found)}",
         bound="0.75 ± 0.08, 0.88 ± 0.05, 0.58 ± 0.10",
         paper="–, 0.88, 0.58",
-        ours=_shares(found.values()),
+        ours=listed(found.values(), ".3g"),
         holds=all(abs(found[name] - at) <= by + _NOISE for name, (at, by) in _CUT_OFFS.items()),
     )
     yield Check(
@@ -173,8 +174,8 @@ def _relief(
         part=part,
         name=f"{_WHERE[part]}relief at the cut-off, of the greatest, {_names(found)}",
         bound=", ".join(f"± {tolerance[name]:g}" for name in found),
-        paper=_shares(published[name].relief for name in found),
-        ours=_shares(found.values()),
+        paper=listed((published[name].relief for name in found), ".3g"),
+        ours=listed(found.values(), ".3g"),
         holds=all(
             abs(found[name] - published[name].relief) <= tolerance[name] + _NOISE for name in found
         ),
@@ -183,7 +184,7 @@ def _relief(
 
 def _times(curves: Curves) -> Iterator[Check]:
     saved = {name: curve.saving(curve.cut_off) for name, curve in curves.items()}
-    paper = _percents(each.saving for each in ONE_BROKER.values())
+    paper = percents(each.saving for each in ONE_BROKER.values())
     if any(saving is None for saving in saved.values()):
         return
     found = {name: saving or 0.0 for name, saving in saved.items()}
@@ -199,7 +200,7 @@ def _times(curves: Curves) -> Iterator[Check]:
             name=f"time of an event saved at the cut-off, {_names(found)}",
             bound=bound,
             paper=paper,
-            ours=_percents(found.values()),
+            ours=percents(found.values()),
             holds=holds(),
         )
 
@@ -238,8 +239,8 @@ def _growth(
         part=part,
         name=f"{name} at the cut-off, {_names(growths)}",
         bound=bound,
-        paper=_percents(each.growth for each in published.values()),
-        ours=_percents(growths.values()),
+        paper=percents(each.growth for each in published.values()),
+        ours=percents(growths.values()),
         holds=all(growth <= most for growth in growths.values()),
     )
 
@@ -257,19 +258,11 @@ def _less_is_saved(tables: Curves, networks: Networks) -> Check:
         part="x3",
         name=f"five brokers: time of an event saved at the cut-off, {_names(pairs)}",
         bound="less than with one broker",
-        paper=_percents(each.saving for each in FIVE_BROKERS.values()),
-        ours=_percents(several for several, _ in pairs.values()),
+        paper=percents(each.saving for each in FIVE_BROKERS.values()),
+        ours=percents(several for several, _ in pairs.values()),
         holds=all(several < one for several, one in pairs.values()),
     )
 
 
 def _names(found: Iterable[str]) -> str:
     return ", ".join(f"class {name}" if at == 0 else name for at, name in enumerate(found))
-
-
-def _shares(values: Iterable[float]) -> str:
-    return ", ".join(f"{value:.3g}" for value in values)
-
-
-def _percents(values: Iterable[float]) -> str:
-    return ", ".join(f"{100 * value:.1f} %" for value in values)

@@ -1,14 +1,14 @@
-"""Pruning the tables of five brokers in a line step by step, events on their way (P1-X3).
+"""Prune the tables of five brokers in a line step by step, and publish events (P1-X3).
 
 Subscribers and publishers are spread evenly over the brokers (P1-E5). Subscriptions are flooded
-and nothing is covered, so each broker holds all of them, four fifths as entries of neighbours.
-Those are pruned, by each broker's own policy; clients' own stay whole. Selectivities are learnt
-from events of their own and stay as they are (P1-E3). All brokers know the same ones, so one queue
-of all subscriptions tells how far each of them should be: it is given the memory that its entries
-take there.
+and not covered, so each broker holds all of them: one fifth from its own clients and four fifths
+from neighbours. Each broker's own policy prunes the neighbours' entries; those of clients stay
+whole. Selectivities are learnt from separate events and stay fixed (P1-E3). All brokers have the
+same ones, so one queue of all subscriptions determines how far each broker prunes: its target is
+the memory that its entries take after that many prunings.
 
-What counts is what is seen from outside: the same deliveries at every step, and how many more
-events cross links. Times are those of the match engines alone, and left out unless asked for.
+What counts is visible from outside: deliveries are the same at every step, and links carry more
+events. Times are those of the match engines alone, and taken only on request.
 """
 
 import sys
@@ -18,8 +18,14 @@ from time import process_time
 from typing import Final
 
 from boolcast.filters.expressions import TRUE, Filter
-from boolcast.lab.papers.pruning.curves import Curve, NetworkCurve, NetworkPoint
-from boolcast.lab.papers.pruning.one_broker import PruningExperiment, learnt_selectivities
+from boolcast.lab.papers.pruning.experiment import (
+    BROKERS,
+    Curve,
+    NetworkCurve,
+    NetworkPoint,
+    PruningExperiment,
+)
+from boolcast.lab.papers.selectivities import learnt_selectivities
 from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId, SubscriptionId
@@ -42,15 +48,13 @@ from boolcast.simulation.network.simulator import Simulation
 from boolcast.simulation.scenarios import topologies
 from boolcast.workloads import Auction
 
-BROKERS: Final = 5
-
 _PUBLISHER: Final = ClientId("publisher")
 
 
 def network_curve(experiment: PruningExperiment) -> NetworkCurve:
     """Prune five brokers in steps, and publish the same events at each.
 
-    Any `timing_events` mean that the matching of all events is timed.
+    With any `timing_events`, matching is timed for all events.
     """
     auction = experiment.auction
     filters = list(auction.subscription_filters(0, experiment.subscriptions))
@@ -66,8 +70,8 @@ def network_curve(experiment: PruningExperiment) -> NetworkCurve:
     for goal in experiment.goals():
         run = queue.prune(*([] if goal is None else [Operations(goal - done)]))
         done += run.after.operations
-        forms = {name: queue.filter_of(name) for name in queue}
-        predicates = network.prune(forms, selectivities)
+        targets = {name: queue.filter_of(name) for name in queue}
+        predicates = network.prune(targets, selectivities)
         watched = network.publish(published)
         delivered = sorted(watched.delivered)
         first = delivered if not points else first
@@ -98,7 +102,7 @@ def _events(auction: Auction, count: int) -> list[Event]:
 
 
 class _Watch(Observer):
-    """Who got what, which links were crossed, and how often an event was matched."""
+    """Records deliveries, crossings of links, and how often an event was matched."""
 
     def __init__(self) -> None:
         self.delivered: list[tuple[str, str]] = []
@@ -106,7 +110,7 @@ class _Watch(Observer):
         self.matched = 0
 
     def forget(self) -> None:
-        """Watch from here on."""
+        """Start again from nothing."""
         self.delivered, self.crossed, self.matched = [], {}, 0
 
     def delivers(
@@ -128,7 +132,7 @@ class _Watch(Observer):
 
 
 class _Timed:
-    """A match engine, and how long it took to match."""
+    """A match engine that adds up the time it takes to match."""
 
     def __init__(self, engine: CountingMatcher) -> None:
         self.engine = engine
@@ -169,7 +173,7 @@ class _Network:
                     "preset": "flood",
                     "engine": "counting",
                     "rewriting": "pruning",
-                    # Only when told to.
+                    # No review by itself: `prune` does it.
                     "reviews.events": sys.maxsize,
                 }
             ),
@@ -190,13 +194,13 @@ class _Network:
             yield name, ClientAdvertises(_PUBLISHER, "all", TRUE)
         for row, filter in enumerate(filters):
             client = ClientId(f"c{row}")
-            yield self.names[row % BROKERS], ClientSubscribes(client, "s", _node(filter))
+            yield self.names[row % BROKERS], ClientSubscribes(client, "s", filter)
 
     def _states(self) -> list[State]:
         return [self._simulation.broker(name).state for name in self.names]
 
     def originals(self) -> dict[SubscriptionId, Filter]:
-        """What clients asked for, by the ids that brokers gave it."""
+        """The filters of clients, by the ids that brokers gave them."""
         return {
             SubscriptionId(entry.id): entry.analysed.filter
             for state in self._states()
@@ -204,16 +208,16 @@ class _Network:
             if entry.client is not None
         }
 
-    def prune(self, forms: Mapping[SubscriptionId, Filter], selectivities: Selectivities) -> int:
-        """Let every broker prune to the memory that its entries take in these forms.
+    def prune(self, targets: Mapping[SubscriptionId, Filter], selectivities: Selectivities) -> int:
+        """Let every broker prune to the memory that its entries take as these filters.
 
-        As a review does (`routing.core.reviewing`). Returns how many predicates are left in all.
+        This is what a review does (`routing.core.reviewing`). Returns the predicates left.
         """
         left = 0
         for state in self._states():
             policy = state.rewriting
             assert isinstance(policy, SubscriptionPruning)
-            target = sum(_occurrences(forms[SubscriptionId(name)]) for name in state.link_of)
+            target = sum(_occurrences(targets[SubscriptionId(name)]) for name in state.link_of)
             done = policy.rewrite(selectivities, MemoryTarget(target))
             for name, filter in done.changed.items():
                 state.engine.add(name, filter)
@@ -235,13 +239,9 @@ class _Network:
         return self._watch
 
     def seconds(self) -> float:
-        """How long all engines have matched since the events were published."""
+        """The time that all engines have spent on matching since `publish` began."""
         return sum(engine.seconds for engine in self._engines)
 
 
 def _occurrences(filter: Filter) -> int:
     return sum(1 for _ in filter.predicates())
-
-
-def _node(filter: Filter) -> Filter:
-    return filter

@@ -1,38 +1,51 @@
-"""Running the experiments on pruning on Spark, and showing them as tables, JSON and Parquet."""
+"""The reproduction of P1: its runs, and their figures as a table and as rows for Parquet."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Final
 
 import msgspec
 from rich.console import Console
 
-from boolcast.cli.input.spark import local_spark
 from boolcast.cli.output.tables import number, plain_table
 from boolcast.cli.output.writing import write
-from boolcast.lab.papers.output import Reproduction, Rows
-from boolcast.lab.papers.pruning.checks import FIVE_BROKERS, ONE_BROKER, Published
-from boolcast.lab.papers.pruning.curves import Curve, P, Setting
-from boolcast.lab.papers.pruning.run import (
-    FIGURES,
-    Chunk,
-    ChunkFigures,
-    Part,
-    Report,
-    chunks,
-    report,
-    run,
-)
-from boolcast.lab.papers.reproduction import Runner
-from boolcast.lab.papers.spark_runner import by_spark
+from boolcast.lab.papers.checks import Check
+from boolcast.lab.papers.pruning.checks import FIVE_BROKERS, ONE_BROKER, Published, checks
+from boolcast.lab.papers.pruning.experiment import Curve, NetworkCurve, P, PruningCurve, Setting
+from boolcast.lab.papers.pruning.run import EXPERIMENTS, FIGURES, ChunkFigures, curves, run
+from boolcast.lab.papers.reproduction import Reproduction, Rows
+from boolcast.lab.papers.spark_runner import on_local_spark
 
 _BUMP: Final = 0.3
-"""Up to this share of all prunings the paper sees more candidates of class 2 (P1-X5, check 6)."""
+"""Up to this share of all prunings, class 2 has more candidates in the paper (P1-X5, check 6)."""
 
 
-def _write_tables(made: Report, console: Console) -> None:
+class PruningReport(msgspec.Struct, frozen=True, kw_only=True):
+    """All curves, and the checks of the paper's statements against them."""
+
+    scale: float
+    seed: int
+    tables: list[PruningCurve]
+    networks: list[NetworkCurve]
+    checks: list[Check]
+    processor_seconds: float
+
+
+def report(runs: list[ChunkFigures], *, scale: float, seed: int) -> PruningReport:
+    """The curves of all chunks, with the checks of the experiments among them."""
+    tables, networks = curves(runs)
+    return PruningReport(
+        scale=scale,
+        seed=seed,
+        tables=tables,
+        networks=networks,
+        checks=checks(tables, networks),
+        processor_seconds=sum(each.processor_seconds for each in runs),
+    )
+
+
+def _write_tables(made: PruningReport, console: Console) -> None:
     table = plain_table(
-        "at the cut-off; in brackets what was published",
+        "At the cut-off; published figures in brackets",
         ["", "class"],
         ["subscribed", "prunings", "predicates", "more events", "at the end"],
         ["work", "counting (µs)", "saved", "access (µs)"],
@@ -40,15 +53,13 @@ def _write_tables(made: Report, console: Console) -> None:
     for curve in made.tables:
         whole, at = curve.points[0], curve.cut_off
         table.add_row(
-            *_cells(Part.X5, curve, ONE_BROKER),
+            *_cells("x5", curve, ONE_BROKER),
             f"-{1 - at.work / whole.work:.0%}",
             *_time(curve, ONE_BROKER),
             f"{number(whole.access_microseconds)} → {number(at.access_microseconds)}",
         )
     for network in made.networks:
-        table.add_row(
-            *_cells(Part.X3, network, FIVE_BROKERS), "", *_time(network, FIVE_BROKERS), ""
-        )
+        table.add_row(*_cells("x3", network, FIVE_BROKERS), "", *_time(network, FIVE_BROKERS), "")
     console.print(table)
     for curve in made.tables:
         if curve.setting == "2":
@@ -57,7 +68,7 @@ def _write_tables(made: Report, console: Console) -> None:
             write(f"candidates an event, class 2, up to {_BUMP} of all prunings: {candidates}")
 
 
-def _cells(part: Part, curve: Curve[P], published: Mapping[Setting, Published]) -> Iterable[str]:
+def _cells(part: str, curve: Curve[P], published: Mapping[Setting, Published]) -> Iterable[str]:
     at, paper = curve.cut_off, published[curve.setting]
     return (
         part,
@@ -77,7 +88,7 @@ def _time(curve: Curve[P], published: Mapping[Setting, Published]) -> tuple[str,
     return f"{number(whole)} → {number(at)}", f"{saving or 0.0:.0%} ({paper:.0%})"
 
 
-def _rows(made: Report) -> dict[str, Rows]:
+def _rows(made: PruningReport) -> dict[str, Rows]:
     return {"x5": _points(made.tables), "x3": _points(made.networks)}
 
 
@@ -98,14 +109,10 @@ def _points(curves: Iterable[Curve[P]]) -> Rows:
     ]
 
 
-def _runner(cores: int | None, folder: Path) -> Runner[Chunk, ChunkFigures]:
-    return by_spark(local_spark(cores, "boolcast reproduce pruning"), run, FIGURES, folder)
-
-
 REPRODUCTION: Final = Reproduction(
-    parts=Part,
-    settings=chunks,
-    runner=_runner,
+    paper="pruning",
+    experiments=EXPERIMENTS,
+    runner=on_local_spark("pruning", run, FIGURES),
     figures=FIGURES,
     report=report,
     tables=_write_tables,

@@ -1,70 +1,64 @@
-"""The experiments of P1 on pruning: which curves each has, and the chunks that are run apart.
+"""The experiments of P1 on pruning: the curves of each, and the chunks that run separately.
 
-A curve takes minutes, and its points hang on nothing but the table at that step, so a long one
-is cut into chunks, each with its own pruning up to where it begins.
+A curve takes minutes, and a point depends on nothing but the table at that step. So a long curve
+is split into chunks, each of which prunes again up to where it begins.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from time import process_time
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
-from boolcast.lab.papers.checks import Check
-from boolcast.lab.papers.pruning.checks import checks
-from boolcast.lab.papers.pruning.curves import (
+from boolcast.lab.papers.pruning.experiment import (
     SETTINGS,
     Curve,
     NetworkCurve,
     NetworkPoint,
     P,
     PruningCurve,
+    PruningExperiment,
     PruningPoint,
     Setting,
 )
 from boolcast.lab.papers.pruning.network import network_curve
-from boolcast.lab.papers.pruning.one_broker import PruningExperiment, pruning_points
+from boolcast.lab.papers.pruning.one_broker import pruning_points
+from boolcast.lab.papers.runs import Experiment
 
+ExperimentName = Literal["x5", "x3"]
 
-class Part(StrEnum):
-    """The experiments: one broker, as P1-X5 checks it, and five (P1-X3)."""
-
-    X5 = "x5"
-    X3 = "x3"
-
-
-REDUCED: Final = {Part.X5: 1.0, Part.X3: 0.1}
-"""The share of the paper's subscriptions with which an experiment is run at most."""
+_REDUCED: Final[Mapping[ExperimentName, float]] = {"x5": 1.0, "x3": 0.1}
+"""The largest share of the paper's subscriptions that an experiment runs with."""
 
 _SUBSCRIPTIONS: Final = 200_000
 _EVENTS: Final = 100_000
 _LEAST: Final = 60
 _TIMING_EVENTS: Final = 2_000
 
-_STEPS: Final[dict[Part, dict[Setting, int]]] = {
-    # Points lie where each subscription of a class has had the same number of prunings.
-    Part.X5: {"1": 12, "2": 16, "3": 12, "1-3": 12},
-    # Brokers are set up once for a curve, and index their tables anew for each point.
-    Part.X3: {"1": 8, "2": 8, "3": 12, "1-3": 12},
+_STEPS: Final[Mapping[ExperimentName, Mapping[Setting, int]]] = {
+    # Points lie where every subscription of a class has had the same number of prunings.
+    "x5": {"1": 12, "2": 16, "3": 12, "1-3": 12},
+    # Brokers are set up once for a curve and rebuild their indexes for each point.
+    "x3": {"1": 8, "2": 8, "3": 12, "1-3": 12},
 }
 
-_WORTH_CUTTING: Final = 50_000
-"""From so many subscriptions on a table's curve is cut in two: below, pruning twice costs more."""
+_WORTH_SPLITTING: Final = 50_000
+"""From this many subscriptions on, a curve is split in two; below, pruning twice costs more."""
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):
     """The points of a curve from the first step to the last, and all that they depend on."""
 
-    part: Part
+    part: ExperimentName
     experiment: PruningExperiment
     first: int
     last: int
 
     @property
     def label(self) -> str:
-        """A name of its own for each chunk of a reproduction."""
+        """A name that no other chunk of the reproduction has."""
         made = self.experiment
         return (
             f"{self.part}-{made.setting}-{made.subscriptions}-{made.seed}-{self.first}-{self.last}"
@@ -72,13 +66,13 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def work(self) -> int:
-        """Roughly how long it takes, beside others: brokers cost more than a table."""
+        """Roughly how long it takes; brokers cost more than a table."""
         points = self.last + 1 - self.first
-        return self.experiment.subscriptions * (points * (6 if self.part == Part.X3 else 2) + 20)
+        return self.experiment.subscriptions * (points * (6 if self.part == "x3" else 2) + 20)
 
 
 class ChunkFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What a chunk showed: points of a table, or of five brokers."""
+    """The points of a chunk, either of one table or of five brokers."""
 
     setting: Chunk
     points: tuple[PruningPoint, ...] = ()
@@ -89,24 +83,24 @@ class ChunkFigures(msgspec.Struct, frozen=True, kw_only=True):
 FIGURES: Final[msgspec.json.Decoder[ChunkFigures]] = msgspec.json.Decoder(ChunkFigures)
 
 
-def chunks(parts: Iterable[Part], *, scale: float, seed: int) -> list[Chunk]:
-    """All that is to be run for these experiments, the longest first."""
-    found = [
+def _chunks(part: ExperimentName, *, scale: float, seed: int) -> list[Chunk]:
+    share = min(scale, _REDUCED[part])
+    return [
         chunk
-        for part in parts
         for setting in SETTINGS
-        for chunk in _cut(part, _experiment(part, setting, min(scale, REDUCED[part]), seed))
+        for chunk in _chunks_of(part, _experiment(part, setting, share, seed))
     ]
-    return sorted(found, key=lambda chunk: -chunk.work)
 
 
-def _experiment(part: Part, setting: Setting, share: float, seed: int) -> PruningExperiment:
-    """As many events as in the paper, as soon as that is five for each subscription.
+def _experiment(
+    part: ExperimentName, setting: Setting, share: float, seed: int
+) -> PruningExperiment:
+    """Five events for each subscription, up to the paper's number.
 
-    Brokers get half an event for each, as in the paper.
+    Five brokers get half an event for each subscription, as in the paper.
     """
     subscriptions = max(round(_SUBSCRIPTIONS * share), _LEAST)
-    events = subscriptions // 2 if part == Part.X3 else min(5 * subscriptions, _EVENTS)
+    events = subscriptions // 2 if part == "x3" else min(5 * subscriptions, _EVENTS)
     return PruningExperiment(
         setting=setting,
         subscriptions=subscriptions,
@@ -117,8 +111,8 @@ def _experiment(part: Part, setting: Setting, share: float, seed: int) -> Prunin
     )
 
 
-def _cut(part: Part, experiment: PruningExperiment) -> list[Chunk]:
-    count = 2 if part == Part.X5 and experiment.subscriptions >= _WORTH_CUTTING else 1
+def _chunks_of(part: ExperimentName, experiment: PruningExperiment) -> list[Chunk]:
+    count = 2 if part == "x5" and experiment.subscriptions >= _WORTH_SPLITTING else 1
     bounds = [(experiment.steps + 1) * number // count for number in range(count + 1)]
     return [
         Chunk(part=part, experiment=experiment, first=first, last=behind - 1)
@@ -126,12 +120,19 @@ def _cut(part: Part, experiment: PruningExperiment) -> list[Chunk]:
     ]
 
 
+EXPERIMENTS: Final[Mapping[str, Experiment[Chunk]]] = {
+    "x5": partial(_chunks, "x5"),
+    "x3": partial(_chunks, "x3"),
+}
+"""One broker, as P1-X5 checks it, and five (P1-X3)."""
+
+
 def run(chunk: Chunk) -> ChunkFigures:
-    """Prune up to the chunk, then prune and measure."""
+    """Prune up to the start of the chunk, then prune and measure."""
     begun = process_time()
     points: tuple[PruningPoint, ...] = ()
     network_points: tuple[NetworkPoint, ...] = ()
-    if chunk.part == Part.X5:
+    if chunk.part == "x5":
         points = pruning_points(chunk.experiment, chunk.first, chunk.last)
     else:
         network_points = network_curve(chunk.experiment).points[chunk.first : chunk.last + 1]
@@ -144,10 +145,10 @@ def run(chunk: Chunk) -> ChunkFigures:
 
 
 def curves(figures: Iterable[ChunkFigures]) -> tuple[list[PruningCurve], list[NetworkCurve]]:
-    """The curves of one broker and of five, put together from their chunks."""
+    """The curves of one broker and of five, joined from their chunks."""
     found = sorted(figures, key=lambda each: each.setting.first)
-    tables = [each for each in found if each.setting.part == Part.X5]
-    networks = [each for each in found if each.setting.part == Part.X3]
+    tables = [each for each in found if each.setting.part == "x5"]
+    networks = [each for each in found if each.setting.part == "x3"]
     return (
         _curves(tables, lambda each: each.points),
         _curves(networks, lambda each: each.network_points),
@@ -171,27 +172,3 @@ def _curves(
                 )
             )
     return made
-
-
-class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """All curves, and what they say about the paper's statements."""
-
-    scale: float
-    seed: int
-    tables: list[PruningCurve]
-    networks: list[NetworkCurve]
-    checks: list[Check]
-    processor_seconds: float
-
-
-def report(runs: list[ChunkFigures], *, scale: float, seed: int) -> Report:
-    """The curves with the checks of those experiments that are among them."""
-    tables, networks = curves(runs)
-    return Report(
-        scale=scale,
-        seed=seed,
-        tables=tables,
-        networks=networks,
-        checks=checks(tables, networks),
-        processor_seconds=sum(each.processor_seconds for each in runs),
-    )

@@ -1,17 +1,19 @@
-"""The checks of P4-X11, by its numbers."""
+"""The checks of P4-X11, with its numbers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from boolcast.lab.papers.checks import Check
-from boolcast.lab.papers.unsubscription.run import RunFigures
+from boolcast.lab.papers.checks import Check, listed
 
-Runs = Sequence[RunFigures]
+if TYPE_CHECKING:
+    from boolcast.lab.papers.unsubscription.simulated_run import RunFigures
+
+Runs: TypeAlias = "Sequence[RunFigures]"
 
 
 def checks(runs: Runs) -> list[Check]:
-    """The checks for which there are runs."""
+    """The checks whose runs are there."""
     found = list(_nothing_is_missing(runs))
     for part, check in _CHECKS.items():
         chosen = [each for each in runs if each.setting.part == part]
@@ -39,18 +41,20 @@ def _main_comparison(runs: Runs) -> Iterator[Check]:
     active, lazy, packing, incremental = (
         _of(runs, policy) for policy in ("active", "lazy", "packing", "incremental")
     )
-    told = [each.triggered for each in active.core]
+    triggered = [each.triggered for each in active.core]
     yield Check(
         number=2,
         part="x3",
         name="triggered subscriptions, active, A to E",
         bound="non-decreasing, E ≥ 5 A",
         paper="≈ 700 to ≈ 20,000: 28 times",
-        ours=f"{', '.join(f'{each:,}' for each in told)}: {_times(told[-1], told[0])} times",
-        holds=_rises(told) and told[-1] >= 5 * told[0],
+        ours=f"{listed(triggered, ',')}: {_times(triggered[-1], triggered[0])} times",
+        holds=_rises(triggered) and triggered[-1] >= 5 * triggered[0],
     )
     at_e = incremental.core[-1].triggered
-    yield _ratio(2, "x3", "triggered at E, incremental / active", (at_e, told[-1]), 0.15, "0.055")
+    yield _ratio(
+        2, "x3", "triggered at E, incremental / active", (at_e, triggered[-1]), 0.15, "0.055"
+    )
     yield _ratio(
         2,
         "x3",
@@ -74,7 +78,7 @@ def _main_comparison(runs: Runs) -> Iterator[Check]:
         name="longest core queue: incremental, lazy, packing, active",
         bound="lazy and packing in between",
         paper="≤ 150, ≤ 1,500, ≤ 1,500, ≈ 24,000",
-        ours=", ".join(f"{each:,}" for each in queues),
+        ours=listed(queues, ","),
         holds=all(queues[0] < each < queues[3] for each in queues[1:3]),
     )
     delays = [each.delay_after for each in (incremental, lazy, packing, active)]
@@ -92,7 +96,7 @@ def _main_comparison(runs: Runs) -> Iterator[Check]:
         name="mean delay (s): incremental, lazy, packing, active",
         bound="incremental < lazy, packing < active",
         paper="0.4, ≈ 600, ≈ 600, > 1000",
-        ours=", ".join(f"{each:.3g}" for each in delays),
+        ours=listed(delays, ".3g"),
         holds=all(delays[0] < each < delays[3] for each in delays[1:3]),
     )
     tables = [each.mean_table for each in (incremental, active, lazy)]
@@ -102,7 +106,7 @@ def _main_comparison(runs: Runs) -> Iterator[Check]:
         name="final table, mean of A to E: incremental, active, lazy",
         bound="non-decreasing, ties 2 %",
         paper="in this order",
-        ours=", ".join(f"{each:,.0f}" for each in tables),
+        ours=listed(tables, ",.0f"),
         holds=_rises(tables, slack=0.02),
     )
 
@@ -111,13 +115,14 @@ def _thresholds(runs: Runs) -> Iterator[Check]:
     falling = sorted(runs, key=lambda each: -each.setting.threshold)
     names = ", ".join(f"{each.setting.threshold:g}" for each in falling)
     triggered = [each.triggered for each in falling]
+    at_e = [each.core[-1].triggered for each in falling]
     yield Check(
         number=6,
         part="x6",
         name=f"triggered subscriptions, θ = {names}",
         bound="non-increasing",
         paper="E: 1543, 174, 0",
-        ours=f"{_row(triggered)}; E: {_row([each.core[-1].triggered for each in falling])}",
+        ours=f"{listed(triggered, ',')}; E: {listed(at_e, ',')}",
         holds=_rises(triggered[::-1]),
     )
     delays = [each.delay_after for each in falling]
@@ -137,7 +142,7 @@ def _thresholds(runs: Runs) -> Iterator[Check]:
         name=f"hops in vain, θ = {names}",
         bound="non-decreasing",
         paper="more false positives",
-        ours=_row(wasted),
+        ours=listed(wasted, ","),
         holds=_rises(wasted),
     )
     shares = [each.wasted_share for each in falling]
@@ -147,7 +152,7 @@ def _thresholds(runs: Runs) -> Iterator[Check]:
         name=f"share of the attracted events with a hop in vain, θ = {names}",
         bound="≤ 1 - θ + 0.05",
         paper="about 1 - θ",
-        ours=", ".join(f"{each:.3f}" for each in shares),
+        ours=listed(shares, ".3f"),
         holds=all(
             share <= 1.05 - each.setting.threshold
             for share, each in zip(shares, falling, strict=True)
@@ -170,7 +175,7 @@ def _degrees(runs: Runs) -> Iterator[Check]:
             + ", ".join(str(each.setting.load.degree) for each in rows),
             bound=bound,
             paper=paper,
-            ours=f"{_row(tables)}: {ratio:.2f} times",
+            ours=f"{listed(tables, ',')}: {ratio:.2f} times",
             holds=ratio >= 1.5 if policy == "active" else ratio <= 1.1,
         )
 
@@ -194,7 +199,7 @@ def _numbers(runs: Runs) -> Iterator[Check]:
             + ", ".join(str(each.setting.load.unsubscriptions) for each in rows),
             bound=bound,
             paper=paper,
-            ours=", ".join(f"{each:.3g}" for each in delays),
+            ours=listed(delays, ".3g"),
             holds=is_right,
         )
 
@@ -207,7 +212,7 @@ def _benefit(runs: Runs) -> Iterator[Check]:
         name="ms for an event at A to E: active, lazy, none",
         bound="increasing",
         paper="3.0, 6.2, 7.9",
-        ours=", ".join(f"{each:.2f}" for each in milliseconds),
+        ours=listed(milliseconds, ".2f"),
         holds=all(left < right for left, right in pairwise(milliseconds)),
     )
     yield _ratio(
@@ -220,8 +225,8 @@ def _benefit(runs: Runs) -> Iterator[Check]:
     )
 
 
-def publication_ms(figures: RunFigures) -> float:
-    """What an event costs at A to E on average where each entry costs."""
+def publication_ms(figures: "RunFigures") -> float:
+    """The mean cost of an event at A to E, where each table entry adds to it."""
     costs = figures.setting.costs
     spent = sum(
         each.publications * (costs.publication_ms + each.table_after * costs.table_entry_ms)
@@ -258,21 +263,17 @@ _CHECKS: Final[dict[str, Callable[[Runs], Iterator[Check]]]] = {
 }
 
 
-def _all_of(runs: Runs, policy: str) -> list[RunFigures]:
+def _all_of(runs: Runs, policy: str) -> "list[RunFigures]":
     return [each for each in runs if each.setting.policy == policy]
 
 
-def _of(runs: Runs, policy: str) -> RunFigures:
+def _of(runs: Runs, policy: str) -> "RunFigures":
     (found,) = _all_of(runs, policy)
     return found
 
 
 def _rises(values: Sequence[float], slack: float = 0.0) -> bool:
     return all(left <= right * (1 + slack) for left, right in pairwise(values))
-
-
-def _row(values: Sequence[int]) -> str:
-    return ", ".join(f"{each:,}" for each in values)
 
 
 def _figure(value: float) -> str:

@@ -1,27 +1,30 @@
-"""Was every event delivered to all who wanted it? The checker for P4-X1's load, by arithmetic.
+"""Was every event delivered to all who wanted it? A checker for P4-X1's load, by arithmetic.
 
-The checker of `simulation` evaluates filters one by one, and of 80,000 subscriptions and 100,000
-events it could look at a small share only. Here who wants an event is known from two searches in
-a sorted list: how many, and the sum of random numbers given to each. What is left of both when all
-is over is 0 only if the very same subscriptions got the event, each once (but for a chance of
-2⁻⁶⁴ that different numbers have the same sum).
+The checker of `simulation` evaluates filters one by one, which is too slow for 80,000
+subscriptions and 100,000 events. Here every subscription has a random code. Two searches in a
+sorted list tell how many subscriptions want an event, and the sum of their codes. Each delivery is
+subtracted from both. In the end both are 0 only if exactly those subscriptions got the event, each
+once (except with probability 2⁻⁶⁴, that different codes have the same sum).
 
-Like that checker it knows only what clients did. Roots that go are exempt while they go: an event
-that is on its way when the end is asked for may or may not reach them, but nothing may after they
-are told. An event is on its way to a broker until that has delivered a later one of the same
-publisher, to whomever.
+Like the other checker, this one knows only what clients did. A root may or may not get the events
+that are on their way when it unsubscribes, but nothing after the unsubscription is confirmed. An
+event is on its way to a broker until the broker has delivered a later one of the same publisher.
 
-Events of one publisher reach a subscription in the order in which they were published.
+Events of one publisher must reach a subscription in the order in which they were published.
 """
+
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.lab.papers.unsubscription.workload import Groups
 from boolcast.model.events import Event
 from boolcast.model.identifiers import BrokerId, ClientId, PublicationId
 from boolcast.simulation.network.observation import Observer
+
+if TYPE_CHECKING:
+    from boolcast.lab.papers.unsubscription.workload import Groups
 
 _MASK = (1 << 64) - 1
 
@@ -29,9 +32,8 @@ _MASK = (1 << 64) - 1
 class DeliveryFigures(msgspec.Struct, frozen=True, kw_only=True):
     """How many deliveries were due, came, were missing or wrong.
 
-    Wrong are those that are unwanted, repeated, too late or out of order.
-
-    `missing` and `wrong` count events where the two cancel each other once in each.
+    A delivery is wrong if it is unwanted, repeated, too late or out of order. An event with a
+    missing and a wrong delivery that cancel each other counts once in each.
     """
 
     due: int
@@ -41,9 +43,9 @@ class DeliveryFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Deliveries(Observer):
-    """Listens to a run of that load; `figures` judges when nothing is on its way any more."""
+    """Observes a run of that load; call `figures` when the network is at rest."""
 
-    def __init__(self, groups: Groups, seed: int) -> None:
+    def __init__(self, groups: "Groups", seed: int) -> None:
         self._groups = groups
         load = groups.load
         random = np.random.default_rng([seed, 1])
@@ -51,7 +53,7 @@ class Deliveries(Observer):
         self._codes: list[int] = codes.tolist()
         self._lows: list[int] = [0] * load.roots + groups.lows.tolist()
         self._sorted: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = []
-        """For each group where its children begin, and the running sums of their codes."""
+        """For each group, the lower ends of its children, and the running sums of their codes."""
         for group in range(load.roots):
             numbers = np.arange(load.roots + group, load.subscriptions, load.roots)
             lows = groups.lows[numbers - load.roots]
@@ -59,17 +61,17 @@ class Deliveries(Observer):
             sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(codes[numbers[order]])])
             self._sorted.append((lows[order], sums))
         self._due: dict[PublicationId, list[int]] = {}
-        """For each event how many deliveries are still due, and the sum of their codes."""
+        """For each event, the deliveries still due, and the sum of their codes."""
         self._going: dict[int, set[PublicationId]] = {
             root: set() for root in range(load.unsubscriptions)
         }
-        """The events that a root which will go has not got, until it asks for its end."""
+        """For each root that will be removed, its missing events, until it unsubscribes."""
         self._asked: dict[PublicationId, tuple[BrokerId, int]] = {}
-        """The publisher's broker and the place of each event among all."""
+        """The publisher's broker, and the number of each event among all."""
         self._last_at: dict[tuple[BrokerId, BrokerId], int] = {}
-        """For publisher and broker the last event delivered there."""
+        """For publisher and broker, the last event delivered there."""
         self._last_for: dict[tuple[BrokerId, int], int] = {}
-        """The same for publisher and subscription."""
+        """For publisher and subscription, the last event delivered to it."""
         self._gone: set[int] = set()
         self._total = self._came = self._wrong = self._withheld = 0
 
@@ -100,8 +102,8 @@ class Deliveries(Observer):
 
     def unsubscribes(self, time: float, broker: BrokerId, client: ClientId, name: str) -> None:  # noqa: ARG002
         for publication in self._going.pop(int(name)):
-            publisher, place = self._asked[publication]
-            is_past = place < self._last_at.get((publisher, broker), -1)
+            publisher, sequence = self._asked[publication]
+            is_past = sequence < self._last_at.get((publisher, broker), -1)
             self._withheld += is_past
             self._total += is_past
 
@@ -118,15 +120,15 @@ class Deliveries(Observer):
         names: tuple[str, ...],
     ) -> None:
         groups = self._groups
-        publisher, place = self._asked[publication]
-        if place > self._last_at.get((publisher, broker), -1):
-            self._last_at[publisher, broker] = place
+        publisher, sequence = self._asked[publication]
+        if sequence > self._last_at.get((publisher, broker), -1):
+            self._last_at[publisher, broker] = sequence
         for name in names:
             number = int(name)
             self._came += 1
-            if place < self._last_for.get((publisher, number), -1):
+            if sequence < self._last_for.get((publisher, number), -1):
                 self._wrong += 1
-            self._last_for[publisher, number] = place
+            self._last_for[publisher, number] = sequence
             is_root = groups.is_root(number)
             is_wanted = groups.group_of(number) == event["group"] and (
                 is_root or 0 <= event["x"] - self._lows[number] < groups.width  # type: ignore[operator]
@@ -145,7 +147,7 @@ class Deliveries(Observer):
                     self._wrong += 1
 
     def figures(self) -> DeliveryFigures:
-        """What was due and what came."""
+        """The deliveries of the whole run."""
         missing = sum(max(count, 0) for count, _ in self._due.values())
         repeated = sum(max(-count, 0) for count, _ in self._due.values())
         cancelled = sum(count == 0 and code != 0 for count, code in self._due.values())

@@ -1,23 +1,20 @@
-"""Running the experiments on unsubscription, and showing them as tables, JSON and Parquet."""
+"""The reproduction of P4: its runs, and their figures as a table and as rows for Parquet."""
 
 from typing import Final
 
 from rich.console import Console
 
 from boolcast.cli.output.tables import number, plain_table
-from boolcast.lab.papers.output import Reproduction, Rows
-from boolcast.lab.papers.unsubscription.experiment import (
-    FIGURES,
-    Part,
-    Report,
-    in_processes,
-    report,
-    settings,
-)
-from boolcast.lab.papers.unsubscription.run import RunFigures
+from boolcast.lab.papers.reproduction import PaperReport, Reproduction, Rows, checked
+from boolcast.lab.papers.runs import in_processes
+from boolcast.lab.papers.unsubscription.checks import checks
+from boolcast.lab.papers.unsubscription.run import EXPERIMENTS, FIGURES
+from boolcast.lab.papers.unsubscription.simulated_run import RunFigures, run
+
+UnsubscriptionReport = PaperReport[RunFigures]
 
 
-def _write_tables(made: Report, console: Console) -> None:
+def _write_tables(made: UnsubscriptionReport, console: Console) -> None:
     runs = plain_table(
         "",
         ["", "policy"],
@@ -48,7 +45,7 @@ def _order(figures: RunFigures) -> tuple[object, ...]:
     return setting.part, load.placement, load.degree, load.unsubscriptions, -setting.threshold
 
 
-def _rows(made: Report) -> dict[str, Rows]:
+def _rows(made: UnsubscriptionReport) -> dict[str, Rows]:
     brokers: Rows = []
     curves: Rows = []
     for each in made.runs:
@@ -74,11 +71,11 @@ def _rows(made: Report) -> dict[str, Rows]:
 
 
 REPRODUCTION: Final = Reproduction(
-    parts=Part,
-    settings=settings,
-    runner=lambda cores, folder: in_processes(cores),
+    paper="unsubscription",
+    experiments=EXPERIMENTS,
+    runner=lambda cores, folder: in_processes(run, cores),
     figures=FIGURES,
-    report=report,
+    report=checked(checks),
     tables=_write_tables,
     rows=_rows,
     plots="boolcast.lab.papers.unsubscription.plots",

@@ -1,311 +1,160 @@
-"""One run of P4-X1's load in virtual time, and what it showed."""
+"""The experiments of P4 on unsubscription: the runs of each, and their sizes.
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from heapq import merge
-from time import process_time
-from typing import Any, Final
+P4-X3 runs at the paper's size, the others at the reduced size of P4-X11, which is enough for
+ratios.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 import msgspec
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
-from boolcast.lab.papers.unsubscription.deliveries import Deliveries, DeliveryFigures
-from boolcast.lab.papers.unsubscription.workload import Groups, Load
-from boolcast.model.identifiers import BrokerId, PublicationId
-from boolcast.routing.protocol.configuration import Configuration, configure
-from boolcast.routing.protocol.messages import Publish, Subscribe, Unsubscribe
-from boolcast.routing.protocol.stimuli import (
-    Received,
-    Request,
-)
-from boolcast.simulation.judging.metrics import Metrics
-from boolcast.simulation.network.broker_process import Job, Step
+from boolcast.lab.papers.runs import Experiment
+from boolcast.lab.papers.unsubscription.simulated_run import RunFigures, Setting
+from boolcast.lab.papers.unsubscription.workload import Load, Placement
 from boolcast.simulation.network.costs import Costs
-from boolcast.simulation.network.observation import Observer
-from boolcast.simulation.network.simulator import Simulation
-from boolcast.simulation.scenarios.histories import Action
 
-CORE: Final = tuple(BrokerId(name) for name in "ABCDE")
-_LOOKS: Final = 1_000
-"""How often queues are looked at."""
-_POINTS: Final = 100
-"""How many points a curve has."""
-_SPACING: Final = 0.001
-"""Seconds between two subscriptions before the clock starts."""
-_SET_UP_SHARE: Final = 0.3
-"""About how much of the work is done when the clock starts."""
-_PATIENCE: Final = 3_600.0
-"""How many seconds the network has to come to rest after the last publication."""
+FIGURES: Final = msgspec.json.Decoder(RunFigures)
+
+_LEAST_DEGREE: Final = 80
+_TABLE_2_NONE_MS: Final = 7.9
+"""What Table II gives for a publication without covering."""
 
 
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run is for (`part`), and all that it depends on.
+def _sized(share: float, roots: int, degree: int, unsubscriptions: int = 20) -> Load:
+    """The load with this share of the subscriptions.
 
-    The policies have the names of `boolcast simulate`.
+    Each root gets fewer children, down to 80. Below that there are fewer roots and removals.
     """
+    fewer = min(1.0, share * degree / _LEAST_DEGREE)
+    return Load(
+        roots=max(round(roots * fewer), 2),
+        degree=max(round(degree * share), _LEAST_DEGREE),
+        unsubscriptions=max(round(unsubscriptions * fewer), 1),
+        warm_up_seconds=max(round(200 * fewer), 20),
+    )
 
-    part: str
-    policy: str
-    load: Load
-    seed: int
-    threshold: float = 0.9
-    costs: Costs = Costs()
 
-    @property
-    def label(self) -> str:
-        """A name of its own for each run of a reproduction."""
-        load = self.load
-        return (
-            f"{self.part}-{self.policy}-{load.roots}x{load.degree}-{load.unsubscriptions}"
-            f"-{load.placement}-{self.threshold:g}"
+def _long_enough(loads: Sequence[Load], costs: Costs) -> list[Load]:
+    """The same duration for all: until queues are empty even if every child is sent everywhere."""
+    per_child = (costs.subscription_matching_ms + costs.subscription_covering_ms) / 1_000
+    seconds = max(
+        each.unsubscription_seconds
+        + each.unsubscriptions
+        * each.degree
+        * per_child
+        / (1 - costs.publication_ms / each.interval_ms)
+        for each in loads
+    )
+    return [msgspec.structs.replace(each, seconds_after=round(seconds) + 20.0) for each in loads]
+
+
+def _main_comparison(share: float, seed: int) -> list[Setting]:
+    (load,) = _long_enough([_sized(share, 38, 2_100)], Costs())
+    return [
+        Setting(part="x3", policy=policy, load=load, seed=seed)
+        for policy in ("active", "lazy", "packing", "incremental")
+    ]
+
+
+def _benefit_of_covering(share: float, seed: int) -> list[Setting]:
+    """20 roots make the 42,000 subscriptions of P4-X2; each table entry adds to an event's cost."""
+    load = msgspec.structs.replace(
+        _sized(share, 20, 2_100),
+        unsubscriptions=0,
+        interval_ms=20.0,
+        warm_up_seconds=1_000.0 * share,
+        seconds_after=1_000.0 * share,
+    )
+    costs = Costs(publication_ms=0.0, table_entry_ms=_TABLE_2_NONE_MS / load.subscriptions)
+    return [
+        Setting(part="x2", policy=policy, load=load, seed=seed, costs=costs)
+        for policy in ("active", "lazy", "none")
+    ]
+
+
+def _numbers_of_removals(share: float, seed: int) -> list[Setting]:
+    loads = [_sized(share, 75, 1_065, removals) for removals in (20, 40, 60)]
+    return _both("x4", _for_a_minute(loads), seed)
+
+
+def _covering_degrees(share: float, seed: int) -> list[Setting]:
+    loads = [_sized(share, *size) for size in ((114, 700), (57, 1_400), (38, 2_100))]
+    return _both("x5", _for_a_minute(loads), seed)
+
+
+def _for_a_minute(loads: Iterable[Load]) -> list[Load]:
+    """Sweeps compare delays during the removals, and tables at the end."""
+    return [msgspec.structs.replace(each, seconds_after=60.0) for each in loads]
+
+
+def _thresholds(share: float, seed: int) -> list[Setting]:
+    (load,) = _long_enough([_sized(share, 38, 2_100)], Costs())
+    return [
+        Setting(part="x6", policy="incremental", load=load, seed=seed, threshold=threshold)
+        for threshold in (0.9, 0.5, 0.1)
+    ]
+
+
+def _placements(share: float, seed: int) -> list[Setting]:
+    """P4-X8's 30,000 subscriptions with 30 children for each root: 968 roots, 300 removed.
+
+    A third of the children accept an event, since 42 of 30 is impossible. An event comes every
+    400 ms, 22 for each root before the first removal.
+    """
+    roots = max(round(968 * share), 4)
+    removals = max(round(300 * share), 1)
+    placements: tuple[Placement, ...] = ("scattered", "clustered")
+    loads = [
+        Load(
+            roots=roots,
+            degree=30,
+            matching=10.0,
+            unsubscriptions=removals,
+            unsubscription_seconds=0.5 * removals,
+            interval_ms=400.0,
+            warm_up_seconds=22 * roots * 0.4,
+            placement=placement,
         )
+        for placement in placements
+    ]
+    return _both("x9", _long_enough(loads, Costs()), seed)
 
-    @property
-    def work(self) -> float:
-        """About how long it takes, beside others."""
-        return self.load.subscriptions + self.load.publications
 
-    @property
-    def configuration(self) -> Configuration:
-        """Ghosts stay, as in the paper, and all of the history counts."""
-        return configure(
-            {
-                "preset": self.policy,
-                "unsubscription.threshold": self.threshold,
-                "unsubscription.collects_ghosts": False,
-                "unsubscription.window_seconds": max(600.0, self.load.seconds),
-            }
+def _both(part: str, loads: Iterable[Load], seed: int) -> list[Setting]:
+    """Each load under both policies. Plain removal ignores history, so 20 s of it are enough."""
+    short = {"active": 20.0, "incremental": float("inf")}
+    return [
+        Setting(
+            part=part,
+            policy=policy,
+            load=msgspec.structs.replace(load, warm_up_seconds=min(load.warm_up_seconds, seconds)),
+            seed=seed,
         )
+        for load in loads
+        for policy, seconds in short.items()
+    ]
 
 
-class CoreFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the brokers A to E. Tables are sizes; the last three count messages handled.
+def _at_most(most: float, experiment: Callable[[float, int], list[Setting]]) -> Experiment[Setting]:
+    """The experiment with at most this share of the paper's subscriptions."""
 
-    Subscriptions and unsubscriptions from before the clock started are among these.
-    """
+    def settings(*, scale: float, seed: int) -> list[Setting]:
+        return experiment(min(scale, most), seed)
 
-    broker: str
-    triggered: int
-    table_before: int
-    table_after: int
-    peak_queue: int
-    subscriptions: int
-    unsubscriptions: int
-    publications: int
+    return settings
 
 
-class Curve(msgspec.Struct, frozen=True):
-    """Over virtual time: mean delay of what was published then, longest queue of A to E.
+EXPERIMENTS: Final[Mapping[str, Experiment[Setting]]] = {
+    "x2": _at_most(1 / 8, _benefit_of_covering),
+    "x3": _at_most(1.0, _main_comparison),
+    "x4": _at_most(0.076, _numbers_of_removals),
+    "x5": _at_most(1 / 8, _covering_degrees),
+    "x6": _at_most(1 / 16, _thresholds),
+    "x9": _at_most(0.17, _placements),
+}
+"""The experiments by the numbers of P4.
 
-    Seconds count from the first removal. None where nothing was published.
-    """
-
-    seconds: list[float]
-    delay: list[float | None]
-    queue: list[int]
-
-
-class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run showed; delays are in seconds, of deliveries.
-
-    `delay_after` is of what was published from the first removal on, `peak_delay` the most in a
-    point of the curve. `calm_seconds` after the first removal no control message was on its way
-    any more. `attracted` events, published in the second half of the time after it, were for
-    groups whose root is gone; `wasted_share` of them crossed a link in vain. `inner_triggered` is
-    the mean over the inner brokers other than A to E.
-    """
-
-    setting: Setting
-    deliveries: DeliveryFigures
-    is_at_rest: bool
-    delay_before: float
-    delay_after: float
-    peak_delay: float
-    calm_seconds: float
-    core: list[CoreFigures]
-    inner_triggered: float
-    triggered: int
-    attracted: int
-    wasted_share: float
-    wasted_hops: int
-    curve: Curve
-    messages: int
-    set_up_processor_seconds: float
-    processor_seconds: float
-
-    @property
-    def peak_queue(self) -> int:
-        """The longest queue of A to E, as seen in a thousand looks."""
-        return max(each.peak_queue for each in self.core)
-
-    @property
-    def mean_table(self) -> float:
-        """The table at the end, over A to E."""
-        return sum(each.table_after for each in self.core) / len(self.core)
-
-
-class _Work(Observer):
-    """Counts what each broker has handled."""
-
-    def __init__(self) -> None:
-        self.counts: Counter[tuple[BrokerId, type]] = Counter()
-
-    def steps(self, time: float, broker: BrokerId, job: Job, step: Step) -> None:  # noqa: ARG002
-        if type(job) is Received:
-            self.counts[broker, type(job.message)] += 1
-
-
-class _Looks:
-    """Looks at brokers now and then, and notes when there was still something to be told."""
-
-    def __init__(self, simulation: Simulation, metrics: Metrics, start: float) -> None:
-        self._simulation = simulation
-        self._metrics = metrics
-        self.start = start
-        """When the first root goes."""
-        self.calm_at = start
-        """When a control message was on its way for the last time, as far as was seen."""
-
-    def watch(self, every: float, until: float) -> None:
-        """Look now and every so many seconds."""
-        self._simulation.timeline.repeat(every, until, self.look)
-
-    def look(self) -> None:
-        self._metrics.look(self._simulation)
-        if self._simulation.in_flight()[0]:
-            self.calm_at = self._simulation.now
-
-
-def run(setting: Setting, tell: Callable[[float], None] = lambda share: None) -> RunFigures:
-    """Play a setting; `tell` hears the share that is done."""
-    load = setting.load
-    groups = Groups(load, setting.seed)
-    metrics, work = Metrics(groups.topology), _Work()
-    deliveries = Deliveries(groups, setting.seed)
-    simulation = Simulation(
-        groups.topology,
-        setting.configuration,
-        seed=setting.seed,
-        costs=setting.costs,
-        observers=[deliveries, metrics, work],
-        is_direct=True,
-    )
-    begun = process_time()
-    is_at_rest = simulation.set_up(_told(groups, tell), spacing=_SPACING)
-    set_up = process_time() - begun
-    first, last = simulation.now, simulation.now + load.seconds
-    looks = _Looks(simulation, metrics, first + load.warm_up_seconds)
-    looks.watch(load.seconds / _LOOKS, last)
-    _play(simulation, groups)
-    for look in range(1, _LOOKS + 1):
-        simulation.timeline.run(first + load.seconds * look / _LOOKS)
-        tell(_SET_UP_SHARE + (1 - _SET_UP_SHARE) * look / _LOOKS)
-    is_at_rest = simulation.settle(_PATIENCE) and is_at_rest
-    looks.look()
-
-    seen = metrics.tables()
-    tables, queues, triggered = (
-        _by_broker(seen["brokers"], name) for name in ("subscriptions", "queue", "triggered")
-    )
-    new = {name: int(column[-1] - column[0]) for name, column in triggered.items()}
-    inner = [name for name in new if name not in CORE and "." not in name]
-    delays = seen["delays"]["seconds"].to_numpy()
-    times = seen["delays"]["time"].to_numpy() - delays - looks.start  # of publication
-    seconds = _by_broker(seen["brokers"], "time")[CORE[0]] - looks.start
-    curve = _curve(times, delays, seconds, np.max([queues[each] for each in CORE], axis=0))
-    wasted = _wasted(metrics, groups)
-    return RunFigures(
-        setting=setting,
-        deliveries=deliveries.figures(),
-        is_at_rest=is_at_rest,
-        delay_before=float(delays[times < 0].mean()),
-        delay_after=float(delays[times >= 0].mean()),
-        peak_delay=max(each for each in curve.delay if each is not None),
-        calm_seconds=looks.calm_at - looks.start,
-        core=[
-            CoreFigures(
-                broker=name,
-                triggered=new[name],
-                table_before=int(tables[name][0]),
-                table_after=int(tables[name][-1]),
-                peak_queue=int(queues[name].max()),
-                subscriptions=work.counts[name, Subscribe],
-                unsubscriptions=work.counts[name, Unsubscribe],
-                publications=work.counts[name, Publish],
-            )
-            for name in CORE
-        ],
-        inner_triggered=sum(new[name] for name in inner) / len(inner),
-        triggered=sum(new.values()),
-        attracted=len(wasted),
-        wasted_share=float((wasted > 0).mean()) if len(wasted) else 0.0,
-        wasted_hops=int(wasted.sum()),
-        curve=curve,
-        messages=simulation.messages,
-        set_up_processor_seconds=set_up,
-        processor_seconds=process_time() - begun,
-    )
-
-
-def _told(groups: Groups, tell: Callable[[float], None]) -> Iterator[tuple[BrokerId, Request]]:
-    """What is there when the clock starts, telling how far that is."""
-    every = max(groups.load.subscriptions // 50, 1)
-    for number, request in enumerate(groups.beginning()):
-        if number % every == 0:
-            tell(_SET_UP_SHARE * number / groups.load.subscriptions)
-        yield request
-
-
-def _play(simulation: Simulation, groups: Groups) -> None:
-    """Put actions on the agenda, each when the one before it is done: there are many."""
-    start = simulation.now
-    actions = merge(groups.publications(), groups.removals(), key=lambda action: action.at)
-
-    def act(action: Action | None) -> None:
-        if action is not None:
-            simulation.request(action.broker, action.request)
-        following = next(actions, None)
-        if following is not None:
-            simulation.timeline.at(start + following.at, act, following)
-
-    act(None)
-
-
-def _by_broker(table: pa.Table, column: str) -> dict[str, NDArray[Any]]:
-    """The values of a column at each look, for each broker."""
-    names = table["broker"].combine_chunks().dictionary_encode()
-    places, values = names.indices.to_numpy(), table[column].to_numpy()
-    return {name.as_py(): values[places == at] for at, name in enumerate(names.dictionary)}
-
-
-def _curve(
-    times: NDArray[np.float64],
-    delays: NDArray[np.float64],
-    looks: NDArray[np.float64],
-    queues: NDArray[np.int64],
-) -> Curve:
-    edges = np.linspace(looks[0], looks[-1], _POINTS + 1)
-    counts, _ = np.histogram(times, edges)
-    sums, _ = np.histogram(times, edges, weights=delays)
-    spans = np.clip(np.searchsorted(edges, looks, side="right") - 1, 0, _POINTS - 1)
-    return Curve(
-        [round(float(each), 3) for each in edges[:-1]],
-        [
-            round(float(total / count), 4) if count else None
-            for total, count in zip(sums, counts, strict=True)
-        ],
-        [int(queues[spans == span].max(initial=0)) for span in range(_POINTS)],
-    )
-
-
-def _wasted(metrics: Metrics, groups: Groups) -> NDArray[np.int64]:
-    """The wasted hops of each late event for a group whose root is gone."""
-    load = groups.load
-    late = load.warm_up_seconds + load.seconds_after / 2
-    first = round(late * 1_000 / load.interval_ms)
-    hops = metrics.wasted_hops()
-    numbers = np.arange(first, len(groups.event_groups))
-    gone = numbers[groups.event_groups[first:] < load.unsubscriptions]
-    return np.array([hops[PublicationId(f"e{number}")] for number in gone.tolist()], np.int64)
+All have 5,000 subscriptions or more (10,000 for the covering degree 700), and all but P4-X9 have
+80 children for each root or more.
+"""

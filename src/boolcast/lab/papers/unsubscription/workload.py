@@ -1,8 +1,9 @@
-"""The load of P4-X1: large subscriptions that cover many small ones, and events for all of them.
+"""The load of P4-X1 at the paper's size: large subscriptions that cover many small ones.
 
-Roots and children are those of `scenarios.groups`. Events are uniform over groups and `x`. How
-many children an event meets decides everything: with many, what a root attracted is wanted by
-others anyway.
+Filters, publishers and publications are those of `simulation.scenarios`. What comes on top is what
+the paper varies: the covering degree, the number of children that accept an event, clusters of
+subscribers, and arrays instead of lists for 80,000 subscriptions. Events are uniform over groups
+and `x`. The more children accept an event, the more of a root's events are wanted by others anyway.
 """
 
 from collections.abc import Iterator
@@ -30,12 +31,12 @@ Placement = Literal["scattered", "clustered"]
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of everything; the defaults are P4-X3's at the paper's size.
+    """Numbers and times; the defaults are those of P4-X3 at the paper's size.
 
-    `degree` children belong to each of the `roots`, `matching` of them accept an event of their
-    group on average. Publications come every `interval_ms` from the beginning to the end; the
-    removals of the first roots come `warm_up_seconds` later, evenly within
-    `unsubscription_seconds`, and publications go on for `seconds_after` from the first of them.
+    Each of the `roots` has `degree` children, and on average `matching` of them accept an event of
+    their group. A publication comes every `interval_ms`. After `warm_up_seconds` the first roots
+    are removed, evenly within `unsubscription_seconds`. Publications go on for `seconds_after`
+    from the first removal.
     """
 
     roots: int = 38
@@ -55,19 +56,20 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def seconds(self) -> float:
-        """How long publications come."""
+        """The duration of all publications."""
         return self.warm_up_seconds + self.seconds_after
 
     @property
     def publications(self) -> int:
-        """How many there are."""
+        """The number of publications."""
         return round(self.seconds * 1_000 / self.interval_ms)
 
 
 class Groups:
-    """The subscriptions, where they are, and the events, all drawn from a seed.
+    """Subscriptions, their brokers, and events, all drawn from a seed.
 
-    Subscriptions are numbered: roots first, then children, those of one group apart by `roots`.
+    Subscriptions are numbered: roots first, then children. The numbers of one group differ by
+    multiples of `roots`.
     """
 
     def __init__(self, load: Load, seed: int) -> None:
@@ -78,28 +80,28 @@ class Groups:
         self._random = np.random.default_rng(seed)
         children = load.roots * load.degree
         self.width = width_for(load.degree, load.matching)
-        # From below 0, so that as many reach over the first values of `x` as over any others.
+        # From below 0, so that the first values of `x` are covered as often as all others.
         self.lows: NDArray[np.int64] = self._random.integers(-self.width + 1, RANGE, children)
-        self.brokers = self._places()
+        self.brokers = self._brokers()
         self.order: list[int] = self._random.permutation(load.subscriptions).tolist()
         count = load.publications
         self.event_groups: NDArray[np.int64] = self._random.integers(0, load.roots, count)
         self.event_values: NDArray[np.int64] = self._random.integers(0, RANGE, count)
 
-    def _places(self) -> list[BrokerId]:
-        """The broker of each subscription: anywhere, or in two to four neighbouring ones a group.
+    def _brokers(self) -> list[BrokerId]:
+        """The broker of each subscription: any edge, or two to four neighbouring ones per group.
 
-        Edges of one inner broker stand beside each other, and so do those of brokers nearby.
+        Edges are ordered so that those of one inner broker, and of brokers nearby, are adjacent.
         """
         count, edge_count = self.load.subscriptions, len(self.subscribing)
         if self.load.placement == "scattered":
-            places = self._random.integers(0, edge_count, count)
+            chosen = self._random.integers(0, edge_count, count)
         else:
             sizes = self._random.integers(2, 5, self.load.roots)
             starts = self._random.integers(0, edge_count - sizes + 1)
             groups = np.arange(count) % self.load.roots
-            places = starts[groups] + self._random.integers(0, sizes[groups])
-        return [self.subscribing[place] for place in places.tolist()]
+            chosen = starts[groups] + self._random.integers(0, sizes[groups])
+        return [self.subscribing[edge] for edge in chosen.tolist()]
 
     def group_of(self, number: int) -> int:
         """The group of a subscription."""
@@ -110,14 +112,14 @@ class Groups:
         return number < self.load.roots
 
     def filter_of(self, number: int) -> Filter:
-        """What a subscription asks for."""
+        """The filter of a subscription."""
         group = self.group_of(number)
         if self.is_root(number):
             return root(group)
         return child(group, int(self.lows[number - self.load.roots]), self.width)
 
     def beginning(self) -> Iterator[tuple[BrokerId, Request]]:
-        """What is there when the clock starts: publishers, and subscriptions in random order."""
+        """Requests before the clock starts: publishers, and subscriptions in random order."""
         yield from publishers(self.publishing)
         for number in self.order:
             name = str(number)
@@ -125,13 +127,13 @@ class Groups:
             yield self.brokers[number], request
 
     def publications(self) -> Iterator[Action]:
-        """An event every so often, from one publisher after the other."""
+        """An event every `interval_ms`, from one publisher after the other."""
         rows = zip(self.event_groups.tolist(), self.event_values.tolist(), strict=True)
         events = (Event(group=group, x=value) for group, value in rows)
         return publications(self.load, self.publishing, events)
 
     def removals(self) -> Iterator[Action]:
-        """The first roots go, one after the other."""
+        """The first roots unsubscribe, one after the other."""
         gap = self.load.unsubscription_seconds / max(self.load.unsubscriptions, 1)
         for number in range(self.load.unsubscriptions):
             at = self.load.warm_up_seconds + number * gap
@@ -140,10 +142,10 @@ class Groups:
 
 
 def width_for(degree: int, matching: float) -> int:
-    """The width at which that many of so many children accept an event.
+    """The width at which `matching` of `degree` children accept an event on average.
 
-    A child begins anywhere from `1 - width` to the end of the range, so it accepts a value with
-    the same chance, width / (range + width), wherever that lies.
+    A child begins anywhere from `1 - width` to the end of the range, so it accepts every value
+    with the same probability, width / (range + width).
     """
     assert 0 < matching < degree, "not all children can accept every event"
     return round(RANGE * matching / (degree - matching))
