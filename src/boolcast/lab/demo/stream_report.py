@@ -143,6 +143,6 @@ def _print_watches(console: Console, watches: Sequence[Watch]) -> None:
 def _print_reasons(console: Console, reasons: Sequence[Reason]) -> None:
     for reason in reasons:
         text = f"{reason.rows:>6,}  {reason.error}"
-        console.print(
-            fill(text, console.width, initial_indent="  ", subsequent_indent=" " * 10), markup=False
-        )
+        width = min(console.width, 80)
+        shown = fill(text, width, initial_indent="  ", subsequent_indent=" " * 10)
+        console.print(shown, markup=False)
