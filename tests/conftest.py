@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.s3 import S3Server
 
 settings.register_profile("fast", max_examples=15, deadline=None, derandomize=True)
-settings.register_profile("default", max_examples=50, deadline=None, derandomize=True)
+settings.register_profile("default", max_examples=80, deadline=None, derandomize=True)
 settings.register_profile("long", max_examples=5_000, deadline=None, print_blob=True)
 settings.load_profile("default")
 
