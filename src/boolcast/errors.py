@@ -175,8 +175,8 @@ class SubscriptionIdError(InputError):
         )
 
 
-class UnknownSubscriptionError(InputError):
-    """No subscription has the id; `subscription` is the id."""
+class UnknownSubscriptionError(InputError, KeyError):
+    """No subscription has the id; `subscription` is the id. A KeyError too, for `matcher[id]`."""
 
     def __init__(self, subscription: str) -> None:
         super().__init__(subscription)

@@ -69,8 +69,9 @@ def test_an_unknown_id_has_no_filter(mixed):
     matcher, _ = mixed
     wrong: Any
     for take in (matcher.__getitem__, matcher.remove):
-        with pytest.raises(UnknownSubscriptionError):
+        with pytest.raises(UnknownSubscriptionError, match="there is no subscription 's3'") as told:
             take("s3")
+        assert isinstance(told.value, KeyError)
         with pytest.raises(SubscriptionIdError):
             take("\ud800")
         for wrong in (5, None, [], b"s1"):

@@ -60,7 +60,7 @@ def test_a_store_is_as_good_as_a_folder(store):
 @pytest.mark.parametrize("place", [None, b"index", 5, {"get": 1}])
 def test_any_other_place_is_refused(place):
     with pytest.raises(
-        UsageError, match=f"in a folder or in a Store, and this is a {type(place).__name__}"
+        UsageError, match=f"in a folder or in a Store; given: {type(place).__name__}"
     ):
         filled(NEW).save(place)
     with pytest.raises(UsageError, match="a folder or in a Store"):

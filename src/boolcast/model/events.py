@@ -124,7 +124,7 @@ def _flatten(members: Iterable[tuple[Any, object]]) -> Iterator[tuple[str, objec
         for key, value in remaining:
             if not isinstance(key, str):
                 found = type(key).__name__
-                raise EventError(f"an attribute's name must be a string, and this is a {found}")
+                raise EventError(f"an attribute's name must be a string; given: {found}")
             if not is_well_formed(key):
                 raise EventError("an attribute's name holds a lone surrogate", attribute=repr(key))
             name = prefix + key

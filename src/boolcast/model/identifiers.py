@@ -26,7 +26,7 @@ def check_subscription_id(subscription: object) -> None:
     """Any string of characters may be an id. Raises SubscriptionIdError, or UsageError."""
     if not isinstance(subscription, str):
         raise UsageError(
-            f"the id of a subscription is a string, and this is a {type(subscription).__name__}"
+            f"the id of a subscription is a string; given: {type(subscription).__name__}"
         )
     if not is_well_formed(subscription):
         raise SubscriptionIdError(subscription)

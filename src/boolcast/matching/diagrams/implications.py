@@ -15,7 +15,7 @@ from boolcast.algebra.ordered_sets import OrderedSet
 from boolcast.algebra.value_sets import ValueSet, Variable
 from boolcast.matching.counting.growable_array import Growing
 from boolcast.matching.diagrams.constraints import Constraint, misses
-from boolcast.matching.relations.disjointness import Disjointness
+from boolcast.matching.values.disjointness import Disjointness
 
 Numbers = NDArray[np.int64]
 
@@ -140,7 +140,7 @@ def _followed(number: int, edges: dict[int, set[int]]) -> Numbers:
 
 
 class Ranges:
-    """The variables of an attribute by their bounds, asked as `matching.relations.disjointness` is.
+    """The variables of an attribute by their bounds, asked as `matching.values.disjointness` is.
 
     A set implies another if it misses what lies outside of that. Patterns are compared.
     """

@@ -38,7 +38,7 @@ def check_events(events: object) -> None:
     if not isinstance(events, bytes | pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         raise UsageError(
             "events are an Arrow Table, RecordBatch or RecordBatchReader, or JSON lines as "
-            f"bytes, and this is a {type(events).__name__}"
+            f"bytes; given: {type(events).__name__}"
         )
 
 

@@ -27,7 +27,6 @@ from boolcast.algebra.value_sets import Variable
 from boolcast.filters.expressions import Filter, Leaf
 from boolcast.matching.counting.forests import Forest, associations, jump_code, minimum_count
 from boolcast.matching.counting.growable_array import Growing
-from boolcast.matching.relations.disjointness import Disjointness, Numbers
 from boolcast.matching.relations.kernels.overlapping import (
     BLOCK,
     Latest,
@@ -45,6 +44,7 @@ from boolcast.matching.relations.violations import (
     ViolatingSets,
     violating_sets,
 )
+from boolcast.matching.values.disjointness import Disjointness, Numbers
 from boolcast.model.schemas import Schema
 
 _FEW: Final = 1_024

@@ -44,7 +44,7 @@ def rows_of(subscriptions: Subscriptions) -> Rows:
     if not isinstance(subscriptions, pa.Table | pa.RecordBatch):
         raise UsageError(
             "subscriptions are an Arrow Table, RecordBatch or RecordBatchReader, or JSON lines as "
-            f"bytes, and this is a {type(subscriptions).__name__}"
+            f"bytes; given: {type(subscriptions).__name__}"
         )
     missing = {"subscription", "filter"} - set(subscriptions.schema.names)
     if missing:

@@ -153,6 +153,5 @@ def store_at(location: Location) -> Store:
             return location
         case _:
             raise UsageError(
-                "an index is kept in a folder or in a Store, and this is a "
-                f"{type(location).__name__}"
+                f"an index is kept in a folder or in a Store; given: {type(location).__name__}"
             )
