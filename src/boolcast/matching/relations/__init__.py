@@ -11,8 +11,9 @@ by the algebra, once for each pair. Shared decision diagrams answer the same que
 proofs.
 
 **Overlap** (`overlap_index`). Every way to satisfy the filter in question rules out some predicates
-of the stored ones: those that share no value with it (`values.disjointness`, `violations`). Stored filters
-that can be true without these predicates overlap. A kernel counts, as in the counting engine.
+of the stored ones: those that share no value with it (`values.disjointness`, `violations`). Stored
+filters that can be true without these predicates overlap. A kernel counts, as in the counting
+engine.
 
 Errors go one way only. "Covers" is never said wrongly, and an overlap is never missed. Where a
 proof or a budget ends early, the answer costs a broker traffic, never a delivery.
