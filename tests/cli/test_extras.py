@@ -16,6 +16,7 @@ def without_spark(monkeypatch):
                 "pyspark",
                 "boolcast.pipeline",
                 "boolcast.lab.benchmarks.spark",
+                "boolcast.lab.demo",
                 "boolcast.cli.input.spark",
             )
         ) or (name == "boolcast.cli.backtest_report"):

@@ -74,7 +74,8 @@ class Installation:
 
 def with_a_file_in_place_of_the_cache(installation: Installation) -> None:
     """What numba tries is to make a folder and a file in it: this fails for root as well."""
-    (installation.folder / "boolcast/matching/kernels/__pycache__").write_text("")
+    for kernels in installation.folder.glob("boolcast/matching/*/kernels"):
+        (kernels / "__pycache__").write_text("")
 
 
 def in_a_read_only_mount(installation: Installation) -> None:
@@ -105,7 +106,7 @@ def locked(request: pytest.FixtureRequest, installation: Installation) -> Instal
 def test_beside_the_package_where_that_can_be_written(installation, tmp_path):
     first = installation.match(tmp_path / "cache", patience_s=0.05)
     assert (first.hits, first.misses) == (0, 1)
-    assert first.cache == str(tmp_path / "site/boolcast/matching/kernels/__pycache__")
+    assert first.cache == str(tmp_path / "site/boolcast/matching/segment/kernels/__pycache__")
     assert first.errors == [ANNOUNCEMENT]
     second = installation.match(tmp_path / "cache", patience_s=0)
     assert second == Run(first.cache, hits=1, misses=0, errors=[])

@@ -14,7 +14,7 @@ from boolcast.cli.output.endings import end_quietly
 WIDTH: Final = 60
 """The narrowest terminal that output is laid out for."""
 
-_FILE_WIDTH: Final = 136
+_FILE_WIDTH: Final = 160
 """The width outside a terminal, unless COLUMNS gives another."""
 
 _WRAPPED_WIDTH: Final = 16
