@@ -41,6 +41,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.warehouse.dir": str(warehouse),
         # There is little to shuffle.
         "spark.sql.shuffle.partitions": "2",
+        # Tables are small: compiling each query costs more than interpreting it.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
     spark = session("local[2]", settings=settings)
     yield spark
