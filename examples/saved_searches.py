@@ -6,6 +6,8 @@ temporary folder; yours would be tables, and a shared folder or an object store.
 
 from tempfile import TemporaryDirectory
 
+from pyspark.sql import SparkSession
+
 from boolcast import pipeline
 
 SEARCHES = [
@@ -25,9 +27,8 @@ BOOKS = [
 COLUMNS = "book int, title string, author string, category string, year int, condition string"
 
 
-def main(index: str) -> None:
+def main(spark: SparkSession, index: str) -> None:
     """Build an index of the searches, match the books, then match again after a change."""
-    spark = pipeline.session(settings={"spark.sql.shuffle.partitions": "1"})
     searches = spark.createDataFrame(SEARCHES, "subscription string, filter string")
     books = spark.createDataFrame(BOOKS, f"{COLUMNS}, price double")
 
@@ -47,9 +48,8 @@ def main(index: str) -> None:
     print("\nAfter dana fixes her search and cem deletes his, books per search:")
     for row in pipeline.count_matches(books, index).orderBy("subscription").collect():
         print(f"  {row.subscription}: {row.matches}")
-    spark.stop()
 
 
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:
-        main(f"{folder}/index")
+        main(pipeline.session(), f"{folder}/index")

@@ -1,6 +1,7 @@
 """The documents and example programs that run on Spark do what they say."""
 
 import os
+import runpy
 import subprocess
 import sys
 
@@ -56,12 +57,7 @@ After dana fixes her search and cem deletes his, books per search:
 """
 
 
-def test_saved_searches(tmp_path):
-    run = subprocess.run(
-        [sys.executable, ROOT / "examples" / "saved_searches.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert (run.returncode, run.stdout) == (0, SAVED_SEARCHES), run.stderr
+def test_saved_searches(spark, tmp_path, capsys):
+    example = runpy.run_path(str(ROOT / "examples" / "saved_searches.py"))
+    example["main"](spark, str(tmp_path / "index"))
+    assert capsys.readouterr().out == SAVED_SEARCHES
