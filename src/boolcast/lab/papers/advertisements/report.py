@@ -89,6 +89,12 @@ def _pruning_table(title: str, runs: list[PruningFigures], *, to_the_end: bool) 
     return table
 
 
+def _plots(made: AdvertisementReport) -> "dict[str, Figure]":
+    from boolcast.lab.papers.advertisements.plots import draw  # noqa: PLC0415 - matplotlib
+
+    return draw(made)
+
+
 def _rows(made: AdvertisementReport) -> dict[str, Rows]:
     overlaps: Rows = [
         {"advertisements": each.setting.advertisements, **msgspec.structs.asdict(row)}
@@ -108,12 +114,6 @@ def _rows(made: AdvertisementReport) -> dict[str, Rows]:
         for point in each.points
     ]
     return {"overlaps": overlaps, "prunings": points}
-
-
-def _plots(made: AdvertisementReport) -> "dict[str, Figure]":
-    from boolcast.lab.papers.advertisements.plots import draw  # noqa: PLC0415 - matplotlib
-
-    return draw(made)
 
 
 REPRODUCTION: Final = Reproduction(

@@ -94,6 +94,12 @@ def _imt_table(curve: ImtFigures) -> Table:
     return table
 
 
+def _plots(made: DiagramReport) -> "dict[str, Figure]":
+    from boolcast.lab.papers.diagrams.plots import draw  # noqa: PLC0415 - matplotlib
+
+    return draw(made)
+
+
 def _rows(made: DiagramReport) -> dict[str, Rows]:
     tables: Rows = [
         {
@@ -115,12 +121,6 @@ def _rows(made: DiagramReport) -> dict[str, Rows]:
         for point in each.points
     ]
     return {"tables": tables, "insertion": insertions, "imt": curves}
-
-
-def _plots(made: DiagramReport) -> "dict[str, Figure]":
-    from boolcast.lab.papers.diagrams.plots import draw  # noqa: PLC0415 - matplotlib
-
-    return draw(made)
 
 
 REPRODUCTION: Final = Reproduction(

@@ -91,6 +91,12 @@ def _time(curve: Curve[P], published: Mapping[Setting, Published]) -> tuple[str,
     return f"{number(whole)} → {number(at)}", f"{saving or 0.0:.0%} ({paper:.0%})"
 
 
+def _plots(made: PruningReport) -> "dict[str, Figure]":
+    from boolcast.lab.papers.pruning.plots import draw  # noqa: PLC0415 - matplotlib
+
+    return draw(made)
+
+
 def _rows(made: PruningReport) -> dict[str, Rows]:
     return {"x5": _points(made.tables), "x3": _points(made.networks)}
 
@@ -110,12 +116,6 @@ def _points(curves: Iterable[Curve[P]]) -> Rows:
         for curve in curves
         for point in curve.points
     ]
-
-
-def _plots(made: PruningReport) -> "dict[str, Figure]":
-    from boolcast.lab.papers.pruning.plots import draw  # noqa: PLC0415 - matplotlib
-
-    return draw(made)
 
 
 REPRODUCTION: Final = Reproduction(

@@ -48,6 +48,12 @@ def _order(figures: RunFigures) -> tuple[object, ...]:
     return setting.part, load.placement, load.degree, load.unsubscriptions, -setting.threshold
 
 
+def _plots(made: UnsubscriptionReport) -> "dict[str, Figure]":
+    from boolcast.lab.papers.unsubscription.plots import draw  # noqa: PLC0415 - matplotlib
+
+    return draw(made)
+
+
 def _rows(made: UnsubscriptionReport) -> dict[str, Rows]:
     brokers: Rows = []
     curves: Rows = []
@@ -71,12 +77,6 @@ def _rows(made: UnsubscriptionReport) -> dict[str, Rows]:
             for seconds, delay, queue in zip(curve.seconds, curve.delay, curve.queue, strict=True)
         ]
     return {"brokers": brokers, "curves": curves}
-
-
-def _plots(made: UnsubscriptionReport) -> "dict[str, Figure]":
-    from boolcast.lab.papers.unsubscription.plots import draw  # noqa: PLC0415 - matplotlib
-
-    return draw(made)
 
 
 REPRODUCTION: Final = Reproduction(
