@@ -18,7 +18,7 @@ _TOP: Final = 64
 _ROW: Final = 46
 _BAR: Final = 24
 _BOTTOM: Final = 56
-# From a bar to its label, and a letter of the label at its widest.
+# The gap between a bar and its label, and the width of a wide letter.
 _GAP: Final = 8
 _LETTER: Final = 9
 
