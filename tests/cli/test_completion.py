@@ -31,6 +31,11 @@ def test_a_command_is_completed(shell):
     assert "simulate" not in answer.stdout
 
 
+def test_a_command_of_the_laboratory_is_completed():
+    answer = ask({**FISH, "_TYPER_COMPLETE_ARGS": "boolcast re"})
+    assert [line.split("\t")[0] for line in answer.stdout.splitlines()] == ["reproduce"]
+
+
 def test_options_are_completed_with_one_line_each():
     answer = ask({**FISH, "_TYPER_COMPLETE_ARGS": "boolcast match --s"})
     named = [line.split("\t")[0] for line in answer.stdout.splitlines()]

@@ -38,7 +38,7 @@ def test_a_narrow_table_has_a_line_for_each_figure():
 
 def test_a_file_is_wide_unless_columns_are_given(monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
-    assert QuietConsole().width == 136
+    assert QuietConsole().width == 160
     monkeypatch.setenv("COLUMNS", "60")
     assert QuietConsole().width == 60
 

@@ -1,7 +1,8 @@
-"""The rivals: each finds what the engine finds, or says what is missing."""
+"""The alternatives: each finds what the engine finds, or says what is missing."""
 
 import sys
 
+import msgspec
 import pytest
 
 from boolcast.lab.benchmarks.choices import AlternativeName
@@ -30,11 +31,11 @@ def test_the_columns_are_the_constants_of_the_filters():
 
 
 @pytest.mark.parametrize("name", AlternativeName)
-def test_a_rival_finds_what_the_filters_say(name):
+def test_an_alternative_finds_what_the_filters_say(name):
     if name in PACKAGES:
         pytest.importorskip(PACKAGES[name])
-    rival = ALTERNATIVES[name]()
-    rival.load(COLUMNS)
+    alternative = ALTERNATIVES[name]()
+    alternative.load(COLUMNS)
     filters = list(WORKLOAD.subscription_filters(0, 300))
     for start in (0, 40):
         events = WORKLOAD.events(start, 40)
@@ -45,7 +46,7 @@ def test_a_rival_finds_what_the_filters_say(name):
             if filter.accepts(event)
         }
         assert len(expected) > 10
-        assert pairs_of(rival.match(events)) == expected
+        assert pairs_of(alternative.match(events)) == expected
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def class_one():
     return ClassOne(400, 600, 1, 1)
 
 
-def test_a_rival_is_compared_with_the_engine(class_one):
+def test_an_alternative_is_compared_with_the_engine(class_one):
     access = class_one.access
     lambdas = class_one.measure(AlternativeName.LAMBDAS)
     assert (access.subscriptions, access.events, access.access_is_faster) == (400, 600, 1)
@@ -63,7 +64,7 @@ def test_a_rival_is_compared_with_the_engine(class_one):
     )
 
 
-def test_a_slow_rival_is_measured_in_small(class_one, monkeypatch):
+def test_a_slow_alternative_is_measured_in_small(class_one, monkeypatch):
     monkeypatch.setattr(ALTERNATIVES[AlternativeName.NUMPY], "most_subscriptions", 100)
     monkeypatch.setattr(ALTERNATIVES[AlternativeName.NUMPY], "most_events", 50)
     numpy = class_one.measure(AlternativeName.NUMPY)
@@ -75,15 +76,28 @@ def test_a_slow_rival_is_measured_in_small(class_one, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "package"), PACKAGES.items())
-def test_a_rival_that_is_not_installed_says_what_to_install(class_one, monkeypatch, name, package):
+def test_an_alternative_that_is_not_installed_says_what_to_install(
+    class_one, monkeypatch, name, package
+):
     monkeypatch.setitem(sys.modules, package, None)
     assert class_one.measure(name) == MissingAlternative(
-        rival=name, problem=f"{package} is not installed: pip install 'boolcast[rivals]'"
+        alternative=name, problem=f"{package} is not installed: pip install 'boolcast[rivals]'"
     )
 
 
-def test_a_rival_that_finds_something_else_is_a_bug(class_one, monkeypatch):
+def test_an_alternative_that_finds_something_else_is_a_bug(class_one, monkeypatch):
     match = Lambdas.match
     monkeypatch.setattr(Lambdas, "match", lambda self, events: match(self, events.slice(1)))
     with pytest.raises(AssertionError, match="lambdas disagrees"):
         class_one.measure(AlternativeName.LAMBDAS)
+
+
+def test_the_json_output_keeps_its_field_names(class_one, monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    for figures, name in (
+        (class_one.access, "access"),
+        (class_one.measure(AlternativeName.DUCKDB), "duckdb"),
+    ):
+        written = msgspec.to_builtins(figures)
+        assert written["rival"] == name
+        assert "alternative" not in written

@@ -1,6 +1,5 @@
-"""All commands under one name, ended alike by Ctrl-C."""
+"""The product's commands under one name, ended alike by Ctrl-C."""
 
-from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -95,5 +94,3 @@ def boolcast(
 for command in (check, explain, match, stream, backtest, simulate):
     application.command()(command)
 application.add_typer(index)
-# By name: the laboratory stands above the command line and adds its commands itself.
-import_module("boolcast.lab.commands").register(application)

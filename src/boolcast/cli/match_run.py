@@ -96,7 +96,7 @@ class FileMatcher:
     def _add(
         self, subscriptions: Sequence[UnreadSubscription], problems: dict[int, InputError]
     ) -> None:
-        """Load texts in bulk. Where a schema or JSON asks for a tree, load what it prints."""
+        """Load in bulk, as texts. Filters in JSON, or with a schema, are read and printed first."""
         read: dict[int, Filter] = {}
         names: list[str] = []
         texts: list[str] = []
@@ -129,7 +129,7 @@ class FileMatcher:
         first: dict[SubscriptionId, UnreadSubscription],
         problems: dict[int, InputError],
     ) -> None:
-        """Take a line whose id stands in an earlier one: that counts, unless it is bad."""
+        """Add a line whose id an earlier line has: the earlier one counts, unless it is bad."""
         try:
             filter = each.filter(self._schema)
         except FilterError as error:
@@ -144,7 +144,7 @@ class FileMatcher:
             problems[each.line] = conflict(each.subscription, kept)
 
     def match(self, source: Source, report: Report, *, strict: bool) -> None:
-        """Write the matches of all events; bad lines are reported where they stand among them."""
+        """Write the matches of all events; report bad lines in between, in order."""
         tails = {
             line: b',"subscription":' + json_line(name)[:-1] + b"}\n"
             for name, line in self._line_of.items()

@@ -86,7 +86,7 @@ class Source:
                     yield number, record
 
     def batches(self) -> Iterator[list[tuple[int, bytes]]]:
-        """The lines as they are, with their numbers: as many at a time as are there already."""
+        """The unchanged lines with their numbers, as many at a time as one read gives."""
         with ReadingProgress(self.name, self.size) as progress:
             first = 1
             for lines in self._split():

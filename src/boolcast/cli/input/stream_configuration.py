@@ -78,7 +78,7 @@ def read_configuration(path: str) -> Configuration:
     try:
         configuration = decode(data, type=Configuration)
     except msgspec.ValidationError as error:
-        raise FileError(_told(str(error)), path=source.name) from None
+        raise FileError(_by_key(str(error)), path=source.name) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise FileError(f"cannot be read: {error}", path=source.name) from None
     _check_reader(configuration.source, source.name)
@@ -111,7 +111,7 @@ _PROBLEM: Final = re.compile(r"(?P<problem>.*?)(?: - at `(?:key in )?\$\.?(?P<ke
 _FIELD: Final = re.compile(r"Object (missing required|contains unknown) field `([^`]*)`")
 
 
-def _told(problem: str) -> str:
+def _by_key(problem: str) -> str:
     """The problem as `key: problem`, with the key as in the file."""
     match = _PROBLEM.fullmatch(problem)
     assert match is not None

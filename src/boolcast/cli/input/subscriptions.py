@@ -27,7 +27,7 @@ _DECODER: Final = msgspec.json.Decoder(_SubscriptionLine)
 
 
 class UnreadSubscription(NamedTuple):
-    """A subscription whose filter is still a text, or the JSON form of a filter if text is None."""
+    """A subscription whose filter is not parsed yet: a text, or JSON if `text` is None."""
 
     line: int
     subscription: SubscriptionId
@@ -55,9 +55,9 @@ def read_subscription(line: Line) -> UnreadSubscription:
 
 
 def conflict(subscription: SubscriptionId, line: int) -> InputError:
-    """The error of a subscription that an earlier line has with another filter."""
+    """The error if an earlier line has the same subscription with another filter."""
     return InputError(
-        f"the subscription {subscription} stands in line {line} "
+        f"the subscription {subscription} is in line {line} already, "
         "with another filter, which is kept; give each subscription an id of its own"
     )
 

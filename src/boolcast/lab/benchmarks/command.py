@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -23,6 +23,12 @@ _Repeats = Annotated[
     int, typer.Option(metavar="N", min=1, help="Runs per measurement; the median is reported.")
 ]
 _Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the workload.")]
+
+
+def _names_option(long: str, short: str, names: type[StrEnum], *, default: str) -> Any:
+    """An option that takes some of the names, or all."""
+    listed = f"{', '.join(names)}, or all."
+    return typer.Option(long, short, metavar="NAME", help=listed, show_default=default)
 
 
 @bench.callback()
@@ -47,14 +53,7 @@ def benchmarks() -> None:
 @bench.command()
 def match(  # noqa: PLR0913, PLR0917 - an option each
     workload: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--workload",
-            "-w",
-            metavar="NAME",
-            help=f"{', '.join(WorkloadName)}, or all.",
-            show_default="auction",
-        ),
+        list[str] | None, _names_option("--workload", "-w", WorkloadName, default="auction")
     ] = None,
     subscriptions: Annotated[
         list[int] | None,
@@ -69,12 +68,8 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
     ] = None,
     engines: Annotated[
         list[str] | None,
-        typer.Option(
-            "--engines",
-            "-e",
-            metavar="NAME",
-            help=f"{', '.join(EngineName)}, or all.",
-            show_default="access,counting; with --chart also scan",
+        _names_option(
+            "--engines", "-e", EngineName, default="access,counting; with --chart also scan"
         ),
     ] = None,
     single: Annotated[
@@ -165,14 +160,7 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
 @bench.command()
 def spark(  # noqa: PLR0913, PLR0917 - an option each
     part: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--part",
-            "-p",
-            metavar="NAME",
-            help=f"{', '.join(SparkPart)}, or all.",
-            show_default="all",
-        ),
+        list[str] | None, _names_option("--part", "-p", SparkPart, default="all")
     ] = None,
     subscriptions: Annotated[
         int, typer.Option("--subscriptions", "-s", metavar="N", min=10, help="Number of filters.")

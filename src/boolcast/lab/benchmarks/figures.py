@@ -4,11 +4,13 @@ Seconds are processor time (`lab.one_core`), unless a class says otherwise. In t
 alternative is called `rival`, as the extra `boolcast[rivals]` is.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 from boolcast.lab.benchmarks.choices import AlternativeName, EngineName, WorkloadName
+
+_IN_JSON: Final = {"alternative": "rival"}
 
 
 class BatchFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +80,7 @@ class SingleFigures(msgspec.Struct, frozen=True, kw_only=True):
     matches_per_event: float
 
 
-class AlternativeFigures(msgspec.Struct, frozen=True, kw_only=True):
+class AlternativeFigures(msgspec.Struct, frozen=True, kw_only=True, rename=_IN_JSON):
     """An alternative, or the access engine itself, on class 1 of the auction.
 
     If `subscriptions` is less than `scaled_to`, `microseconds_per_event` is as measured, and
@@ -86,7 +88,7 @@ class AlternativeFigures(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     measure: Literal["rival"] = "rival"
-    rival: AlternativeName | Literal["access"]
+    alternative: AlternativeName | Literal["access"]
     what: str
     subscriptions: int
     scaled_to: int
@@ -98,11 +100,11 @@ class AlternativeFigures(msgspec.Struct, frozen=True, kw_only=True):
     access_is_faster: float
 
 
-class MissingAlternative(msgspec.Struct, frozen=True, kw_only=True):
+class MissingAlternative(msgspec.Struct, frozen=True, kw_only=True, rename=_IN_JSON):
     """An alternative that is not installed."""
 
     measure: Literal["missing"] = "missing"
-    rival: AlternativeName
+    alternative: AlternativeName
     problem: str
 
 

@@ -193,7 +193,7 @@ class _Job:
 
 
 def _emptied(folder: Path) -> Path:
-    """Empty the folder, if it is of an older demo or new. Raises UsageError otherwise."""
+    """Empty the folder of an older demo, or create it. Raises UsageError for any other folder."""
     try:
         if folder.exists() and not (folder / _MARK).exists() and any(folder.iterdir()):
             raise UsageError(f"{folder} holds something else than a demo: choose another --output")

@@ -1,13 +1,16 @@
 """`boolcast reproduce`: run the papers' experiments again."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
-from importlib import import_module
-from typing import Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
 from boolcast.cli.input.options import AsJson
 from boolcast.cli.output.extras import needing_spark
+
+if TYPE_CHECKING:
+    from boolcast.lab.papers.reproduction import Reproduction
 
 reproduce = typer.Typer(
     name="reproduce", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -30,10 +33,10 @@ _Cores = Annotated[
 
 
 class _Paper(NamedTuple):
-    """A command: the package with its `report`, the help of its options, and its help."""
+    """A command: the import of its paper, the help of its options, and its help."""
 
     command: str
-    package: str
+    load: "Callable[[], Reproduction[Any, Any, Any]]"
     parts: str
     scale: str
     least_scale: float
@@ -41,10 +44,35 @@ class _Paper(NamedTuple):
     help: str
 
 
+# Each paper is imported only when its command runs: Spark, numba and rich take seconds.
+def _unsubscription() -> "Reproduction[Any, Any, Any]":
+    from boolcast.lab.papers.unsubscription import report  # noqa: PLC0415 - see above
+
+    return report.REPRODUCTION
+
+
+def _advertisements() -> "Reproduction[Any, Any, Any]":
+    from boolcast.lab.papers.advertisements import report  # noqa: PLC0415 - see above
+
+    return report.REPRODUCTION
+
+
+def _pruning() -> "Reproduction[Any, Any, Any]":
+    from boolcast.lab.papers.pruning import report  # noqa: PLC0415 - see above
+
+    return report.REPRODUCTION
+
+
+def _diagrams() -> "Reproduction[Any, Any, Any]":
+    from boolcast.lab.papers.diagrams import report  # noqa: PLC0415 - see above
+
+    return report.REPRODUCTION
+
+
 _PAPERS: Final = (
     _Paper(
         command="unsubscription",
-        package="unsubscription",
+        load=_unsubscription,
         parts="Some of x2 (benefit of covering), x3 (main comparison), x4 (number of removals), "
         "x5 (covering degree), x6 (threshold), x9 (clusters), or all.",
         scale="Share of the paper's 80,000 subscriptions; all but x3 use at most a sixth.",
@@ -68,7 +96,7 @@ _PAPERS: Final = (
     ),
     _Paper(
         command="advertisements",
-        package="advertisements",
+        load=_advertisements,
         parts="Some of overlap (subscriptions against advertisements), pruning (advertisements, "
         "class by class), combined (after subscriptions), or all.",
         scale="Share of the paper's 300,000 advertisements.",
@@ -93,7 +121,7 @@ _PAPERS: Final = (
     ),
     _Paper(
         command="pruning",
-        package="pruning",
+        load=_pruning,
         parts="x5 (one broker), x3 (five), or all.",
         scale="Share of the paper's 200,000 subscriptions; x3 uses at most a tenth.",
         least_scale=0.0003,
@@ -116,7 +144,7 @@ _PAPERS: Final = (
     ),
     _Paper(
         command="mbd",
-        package="diagrams",
+        load=_diagrams,
         parts="tables, orders, insertion, imt, or all.",
         scale="Share of the paper's 200,000 subscriptions.",
         least_scale=0.001,
@@ -174,11 +202,12 @@ def _add(paper: _Paper) -> None:
         cores: _Cores = None,
         as_json: AsJson = False,
     ) -> None:
-        # By name and only now: Spark, numba and rich take seconds to import.
         with needing_spark() if paper.needs_spark else nullcontext():
-            report = import_module(f"boolcast.lab.papers.{paper.package}.report")
-        import_module("boolcast.lab.papers.reproduction").show(
-            report.REPRODUCTION,
+            reproduction = paper.load()
+        from boolcast.lab.papers.reproduction import show  # noqa: PLC0415 - rich and pyarrow
+
+        show(
+            reproduction,
             part,
             scale=scale,
             seed=seed,

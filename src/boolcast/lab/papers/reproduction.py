@@ -5,11 +5,10 @@ Every paper describes itself by one `Reproduction`. Everything else is the same 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Generic, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NoReturn, Protocol, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -32,6 +31,9 @@ from boolcast.lab.papers.runs import (
     reproduce,
     settings_of,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Rows = list[dict[str, object]]
 
@@ -62,8 +64,8 @@ class Reproduction(msgspec.Struct, Generic[S, R, M], frozen=True, kw_only=True):
     """One paper: its experiments, how they are run, and how their figures are shown.
 
     `runner` gets the number of cores (None for all) and the folder. `rows` become Parquet files
-    of that name. The module `plots` is imported only if matplotlib is installed. Its function
-    `draw` gives figures by name; each is saved as `<paper>-<name>.svg`.
+    of that name. `plots` gives plots by name, each saved as `<paper>-<name>.svg`; it is called
+    only if matplotlib is installed.
     """
 
     paper: str
@@ -73,7 +75,7 @@ class Reproduction(msgspec.Struct, Generic[S, R, M], frozen=True, kw_only=True):
     report: _MakesReport[R, M]
     tables: Callable[[M, Console], None]
     rows: Callable[[M], Mapping[str, Rows]]
-    plots: str
+    plots: "Callable[[M], Mapping[str, Figure]]"
 
 
 def checked(
@@ -146,8 +148,9 @@ def _write_files(report: M, reproduction: Reproduction[S, R, M], folder: Path) -
     if find_spec("matplotlib") is None:
         write_error("no plots: pip install 'boolcast[report]'")
         return
-    save = import_module("boolcast.lab.papers.plotting").save
-    for name, figure in import_module(reproduction.plots).draw(report).items():
+    from boolcast.lab.papers.plotting import save  # noqa: PLC0415 - matplotlib
+
+    for name, figure in reproduction.plots(report).items():
         save(figure, folder / f"{reproduction.paper}-{name}.svg")
 
 

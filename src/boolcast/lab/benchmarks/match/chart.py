@@ -4,7 +4,7 @@ The file holds no time and no random ids, so the same figures give the same file
 readable on a white page and on a dark one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil, floor, log10
 from typing import Final
 
@@ -18,6 +18,9 @@ _TOP: Final = 64
 _ROW: Final = 46
 _BAR: Final = 24
 _BOTTOM: Final = 56
+# The gap between a bar and its label, and the width of a wide letter.
+_GAP: Final = 8
+_LETTER: Final = 9
 
 # A page may be dark where the viewer's system is not, so all colours are readable on both.
 TEXT: Final = "#737d87"
@@ -50,6 +53,8 @@ def draw(figures: Sequence[BatchFigures]) -> str:
     low -= log10(rows[0].microseconds_per_event) - low < 0.25
     high = max(ceil(log10(rows[-1].microseconds_per_event)), low + 1)
     per_decade = (_WIDTH - _LEFT - _RIGHT) / (high - low)
+    lengths = [(log10(each.microseconds_per_event) - low) * per_decade for each in rows]
+    labels = [_time(each.microseconds_per_event) for each in rows]
     bottom = _TOP + _ROW * len(rows)
     height = bottom + _BOTTOM
     title = f"Time to match one event against {subscriptions:,} filters"
@@ -63,18 +68,18 @@ def draw(figures: Sequence[BatchFigures]) -> str:
     ]
     for decade in range(low, high + 1):
         x = _LEFT + (decade - low) * per_decade
-        parts.append(f'<line x1="{x:.1f}" y1="{_TOP - 6}" x2="{x:.1f}" y2="{bottom}"/>')
-        parts.append(_text(x, bottom + 16, _power(decade), "small", anchor="middle"))
-    for number, each in enumerate(rows):
+        for start, end in _beside_labels(x, lengths, labels):
+            parts.append(f'<line x1="{x:.1f}" y1="{start}" x2="{x:.1f}" y2="{end}"/>')
+        parts.append(_text(x, bottom + 16, _time(10.0**decade), "small", anchor="middle"))
+    for number, (each, length, label) in enumerate(zip(rows, lengths, labels, strict=True)):
         y = _TOP + _ROW * number
-        length = (log10(each.microseconds_per_event) - low) * per_decade
         size = f'width="{length:.1f}" height="{_BAR}"'
         kind = "bar" if number else "bar fastest"
         parts += [
             _text(_LEFT - 12, y + 13, each.engine, "name", anchor="end"),
             _text(_LEFT - 12, y + 28, _events(each.events), "small", anchor="end"),
             f'<rect class="{kind}" x="{_LEFT}" y="{y + 4}" {size} rx="3"/>',
-            _text(_LEFT + length + 8, y + 21, _microseconds(each.microseconds_per_event), "value"),
+            _text(_LEFT + length + _GAP, y + 21, label, "value"),
         ]
     note = f"boolcast bench match --workload {workload}, one core, processor time"
     parts += [_text(16, height - 14, note, "small"), "</svg>"]
@@ -87,7 +92,7 @@ def _text(x: float, y: float, content: str, kind: str, *, anchor: str = "start")
 
 
 def _summary(title: str, rows: Sequence[BatchFigures]) -> str:
-    times = ", ".join(f"{row.engine} {_microseconds(row.microseconds_per_event)}" for row in rows)
+    times = ", ".join(f"{row.engine} {_time(row.microseconds_per_event)}" for row in rows)
     return f"{title}: {times}"
 
 
@@ -95,12 +100,24 @@ def _events(count: int) -> str:
     return f"{count:,} events"
 
 
-def _microseconds(value: float) -> str:
-    """Two or three significant figures: a handful of events gives no more."""
-    return f"{float(f'{value:.3g}'):,.0f} µs" if value >= 100 else f"{value:.2g} µs"
+def _beside_labels(
+    x: float, lengths: Sequence[float], labels: Sequence[str]
+) -> Iterator[tuple[int, int]]:
+    """The stretches of the vertical line at `x` that cross no label."""
+    start = _TOP - 6
+    for number, (length, label) in enumerate(zip(lengths, labels, strict=True)):
+        left = _LEFT + length + _GAP
+        if left <= x <= left + _LETTER * len(label):
+            top = _TOP + _ROW * number
+            yield start, top
+            start = top + _BAR + 8
+    yield start, _TOP + _ROW * len(labels)
 
 
-def _power(decade: int) -> str:
-    """A power of ten of microseconds in its usual unit."""
-    unit, exponent = ("s", 6) if decade >= 6 else ("ms", 3) if decade >= 3 else ("µs", 0)
-    return f"{10.0 ** (decade - exponent):g} {unit}"
+def _time(microseconds: float) -> str:
+    """Two significant figures, as a handful of events gives no more, in µs, ms or s."""
+    rounded = float(f"{microseconds:.2g}")
+    for unit, size in (("µs", 1), ("ms", 1e3)):
+        if rounded < 100 * size:
+            return f"{rounded / size:g} {unit}"
+    return f"{rounded / 1e6:,g} s"

@@ -49,7 +49,7 @@ class ClassOne:
         taken = median_seconds(lambda: engine.match_batch(self._events).read_all(), repeats)
         self._matches = pairs_of(found)
         self.access = AlternativeFigures(
-            rival="access",
+            alternative="access",
             what="Boolcast's engine for arbitrary filters, loaded from texts",
             subscriptions=subscriptions,
             scaled_to=subscriptions,
@@ -67,7 +67,7 @@ class ClassOne:
             alternative = ALTERNATIVES[name]()
         except ImportError as error:
             problem = f"{error.name} is not installed: pip install 'boolcast[rivals]'"
-            return MissingAlternative(rival=name, problem=problem)
+            return MissingAlternative(alternative=name, problem=problem)
         columns = self._columns.slice(0, alternative.most_subscriptions)
         events = self._events.slice(0, alternative.most_events)
         load_seconds = seconds(lambda: alternative.load(columns))
@@ -84,7 +84,7 @@ class ClassOne:
         microseconds = taken / len(events) * 1e6
         scaled = microseconds * len(self._columns) / len(columns)
         return AlternativeFigures(
-            rival=name,
+            alternative=name,
             what=alternative.what,
             subscriptions=len(columns),
             scaled_to=len(self._columns),

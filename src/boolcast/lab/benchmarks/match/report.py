@@ -71,7 +71,7 @@ def _write_tables(found: Sequence[Figures]) -> None:
     )
     write_tables(console, tables)
     for each in alternatives:
-        console.print(f"{each.rival}: {each.what}")
+        console.print(f"{each.alternative}: {each.what}")
 
 
 def _speed_table(figures: Sequence[BatchFigures]) -> Table:
@@ -144,7 +144,7 @@ def _alternative_table(figures: Sequence[AlternativeFigures]) -> Table:
     table = table_of(
         "Alternatives on class 1 of auction, one batch, from Arrow to Arrow",
         figures,
-        {"by": lambda each: each.rival},
+        {"by": lambda each: each.alternative},
         {
             "subscriptions": lambda each: f"{each.subscriptions:,}",
             "events": lambda each: f"{each.events:,}",

@@ -1,6 +1,6 @@
 """The checks of P3-X6, with its numbers and bounds. Comments mark tolerances that are ours.
 
-A check is made only if all the runs that it needs are there.
+A check is made only if all the runs that it needs exist.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ _SMALL: Final = 0.001
 
 
 def checks(runs: Sequence[OverlapFigures | PruningFigures]) -> list[Check]:
-    """The checks for which there are runs."""
+    """The checks of the experiments that were run."""
     overlap = [each for each in runs if isinstance(each, OverlapFigures)]
     pruning = [each for each in runs if isinstance(each, PruningFigures)]
     curves = {each.setting.kind: each for each in pruning if each.setting.part == "pruning"}

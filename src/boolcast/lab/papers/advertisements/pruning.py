@@ -107,7 +107,7 @@ class PruningFigures(msgspec.Struct, frozen=True, kw_only=True, tag="pruning"):
     processor_seconds: float
 
     def proportion(self, point: AdvertisementPoint) -> float:
-        """Prunings done of all possible ones: the abscissa of the paper's figures."""
+        """The share of all possible prunings that are done: the abscissa of the paper's figures."""
         return point.operations / max(self.points[-1].operations, 1)
 
     def memory(self, point: AdvertisementPoint) -> float:
@@ -115,15 +115,16 @@ class PruningFigures(msgspec.Struct, frozen=True, kw_only=True, tag="pruning"):
         return 1 - point.predicates / self.points[0].predicates
 
     def rise(self, point: AdvertisementPoint) -> float:
-        """How much more overlaps than before, of all subscriptions."""
+        """The share of all subscriptions that overlap only because of pruning."""
         return point.overlapping - self.points[0].overlapping
 
     @property
     def cut_off(self) -> AdvertisementPoint:
-        """The point of the greatest gain: prunings done, less the rise of what can come to overlap.
+        """The point of the greatest gain: the share of prunings done, less the loss.
 
-        Of all that does not overlap with whole advertisements, whatever comes of it in the end: so
-        a class whose overlaps hardly rise has its cut-off at its end (decision 42).
+        The loss is the share that overlap now among the subscriptions that did not overlap with
+        whole advertisements. A class whose overlaps hardly rise has its cut-off at the end
+        (decision 42).
         """
         others = max(1 - self.points[0].overlapping, _LEAST)
         return max(self.points, key=lambda each: self.proportion(each) - self.rise(each) / others)

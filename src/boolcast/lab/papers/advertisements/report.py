@@ -1,6 +1,6 @@
 """The reproduction of P3: its runs, and their figures as tables and as rows for Parquet."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from rich.console import Console
@@ -13,6 +13,9 @@ from boolcast.lab.papers.advertisements.pruning import PruningFigures
 from boolcast.lab.papers.advertisements.run import EXPERIMENTS, FIGURES, RunFigures, run
 from boolcast.lab.papers.reproduction import PaperReport, Reproduction, Rows, checked
 from boolcast.lab.papers.spark_runner import on_local_spark
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 AdvertisementReport = PaperReport[RunFigures]
 
@@ -86,6 +89,12 @@ def _pruning_table(title: str, runs: list[PruningFigures], *, to_the_end: bool) 
     return table
 
 
+def _plots(made: AdvertisementReport) -> "dict[str, Figure]":
+    from boolcast.lab.papers.advertisements.plots import draw  # noqa: PLC0415 - matplotlib
+
+    return draw(made)
+
+
 def _rows(made: AdvertisementReport) -> dict[str, Rows]:
     overlaps: Rows = [
         {"advertisements": each.setting.advertisements, **msgspec.structs.asdict(row)}
@@ -115,5 +124,5 @@ REPRODUCTION: Final = Reproduction(
     report=checked(checks),
     tables=_write_tables,
     rows=_rows,
-    plots="boolcast.lab.papers.advertisements.plots",
+    plots=_plots,
 )

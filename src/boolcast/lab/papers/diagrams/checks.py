@@ -1,6 +1,6 @@
 """The checks of P2-X6, with its numbers and bounds. Comments mark tolerances that are ours.
 
-A check is made only if all the runs that it needs are there.
+A check is made only if all the runs that it needs exist.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ _RARE: Final = 0.01
 
 
 def checks(runs: Sequence[Figures]) -> list[Check]:
-    """The checks for which there are runs."""
+    """The checks of the experiments that were run."""
     tables = [each for each in runs if isinstance(each, TableFigures)]
     chosen = {each.setting.set: each for each in tables if not each.setting.shuffle}
     insertions = [each for each in runs if isinstance(each, InsertionFigures)]
@@ -62,7 +62,7 @@ def _is_shuffled(each: TableFigures, name: SetName) -> bool:
 
 
 def shares_left(table: TableFigures) -> list[float]:
-    """The table's size by that without any method, for each of them."""
+    """The size of the table that each method leaves, divided by its size without any."""
     sizes = [table.of(method).entries for method in METHODS]
     return [size / sizes[0] for size in sizes]
 

@@ -1,6 +1,6 @@
 """The reproduction of P2: its runs, and their figures as tables and as rows for Parquet."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from rich.console import Console
@@ -14,6 +14,9 @@ from boolcast.lab.papers.diagrams.run import EXPERIMENTS, FIGURES, RunFigures, r
 from boolcast.lab.papers.diagrams.tables import TableFigures
 from boolcast.lab.papers.reproduction import PaperReport, Reproduction, Rows, checked
 from boolcast.lab.papers.spark_runner import on_local_spark
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DiagramReport = PaperReport[RunFigures]
 
@@ -91,6 +94,12 @@ def _imt_table(curve: ImtFigures) -> Table:
     return table
 
 
+def _plots(made: DiagramReport) -> "dict[str, Figure]":
+    from boolcast.lab.papers.diagrams.plots import draw  # noqa: PLC0415 - matplotlib
+
+    return draw(made)
+
+
 def _rows(made: DiagramReport) -> dict[str, Rows]:
     tables: Rows = [
         {
@@ -122,5 +131,5 @@ REPRODUCTION: Final = Reproduction(
     report=checked(checks),
     tables=_write_tables,
     rows=_rows,
-    plots="boolcast.lab.papers.diagrams.plots",
+    plots=_plots,
 )

@@ -77,7 +77,7 @@ Networks = Mapping[Setting, NetworkCurve]
 
 
 def checks(tables: Sequence[PruningCurve], networks: Sequence[NetworkCurve]) -> list[Check]:
-    """The checks whose curves are there; an experiment has all of its curves or none."""
+    """The checks of the experiments that were run; each has all of its curves or none."""
     by_setting = {curve.setting: curve for curve in tables}
     network_by_setting = {curve.setting: curve for curve in networks}
     found: list[Check] = []

@@ -102,16 +102,16 @@ class Curve(msgspec.Struct, Generic[P], frozen=True, kw_only=True):
         return self.points[cut_off([point.passing for point in self.points])]
 
     def proportion(self, point: P) -> float:
-        """Prunings done of all possible ones: the abscissa of the paper's figures."""
+        """The share of all possible prunings that are done: the abscissa of the paper's figures."""
         return point.operations / max(self.points[-1].operations, 1)
 
     def relief(self, point: P) -> float:
-        """Predicates removed of all that can be."""
+        """The share of the removable predicates that are removed."""
         whole, least = self.points[0].predicates, self.points[-1].predicates
         return (whole - point.predicates) / max(whole - least, 1)
 
     def growth(self, point: P) -> float:
-        """How often an event passes only because of pruning, of all events."""
+        """How often events pass only because of pruning, divided by their number."""
         return (point.passing - self.points[0].passing) / self.events
 
     def saving(self, point: P) -> float | None:

@@ -1,7 +1,7 @@
 """The reproduction of P1: its runs, and their figures as a table and as rows for Parquet."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from rich.console import Console
@@ -14,6 +14,9 @@ from boolcast.lab.papers.pruning.experiment import Curve, NetworkCurve, P, Pruni
 from boolcast.lab.papers.pruning.run import EXPERIMENTS, FIGURES, ChunkFigures, curves, run
 from boolcast.lab.papers.reproduction import Reproduction, Rows
 from boolcast.lab.papers.spark_runner import on_local_spark
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _BUMP: Final = 0.3
 """Up to this share of all prunings, class 2 has more candidates in the paper (P1-X5, check 6)."""
@@ -88,6 +91,12 @@ def _time(curve: Curve[P], published: Mapping[Setting, Published]) -> tuple[str,
     return f"{number(whole)} → {number(at)}", f"{saving or 0.0:.0%} ({paper:.0%})"
 
 
+def _plots(made: PruningReport) -> "dict[str, Figure]":
+    from boolcast.lab.papers.pruning.plots import draw  # noqa: PLC0415 - matplotlib
+
+    return draw(made)
+
+
 def _rows(made: PruningReport) -> dict[str, Rows]:
     return {"x5": _points(made.tables), "x3": _points(made.networks)}
 
@@ -117,5 +126,5 @@ REPRODUCTION: Final = Reproduction(
     report=report,
     tables=_write_tables,
     rows=_rows,
-    plots="boolcast.lab.papers.pruning.plots",
+    plots=_plots,
 )

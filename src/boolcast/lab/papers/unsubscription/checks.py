@@ -13,7 +13,7 @@ Runs: TypeAlias = "Sequence[RunFigures]"
 
 
 def checks(runs: Runs) -> list[Check]:
-    """The checks whose runs are there."""
+    """The checks of the experiments that were run."""
     found = list(_nothing_is_missing(runs))
     for part, check in _CHECKS.items():
         chosen = [each for each in runs if each.setting.part == part]

@@ -30,7 +30,7 @@ _MASK = (1 << 64) - 1
 
 
 class DeliveryFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """How many deliveries were due, came, were missing or wrong.
+    """The numbers of deliveries that were due, made, missing and wrong.
 
     A delivery is wrong if it is unwanted, repeated, too late or out of order. An event with a
     missing and a wrong delivery that cancel each other counts once in each.

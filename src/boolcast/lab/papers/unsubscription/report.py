@@ -1,6 +1,6 @@
 """The reproduction of P4: its runs, and their figures as a table and as rows for Parquet."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 
@@ -10,6 +10,9 @@ from boolcast.lab.papers.runs import in_processes
 from boolcast.lab.papers.unsubscription.checks import checks
 from boolcast.lab.papers.unsubscription.run import EXPERIMENTS, FIGURES
 from boolcast.lab.papers.unsubscription.simulated_run import RunFigures, run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 UnsubscriptionReport = PaperReport[RunFigures]
 
@@ -45,6 +48,12 @@ def _order(figures: RunFigures) -> tuple[object, ...]:
     return setting.part, load.placement, load.degree, load.unsubscriptions, -setting.threshold
 
 
+def _plots(made: UnsubscriptionReport) -> "dict[str, Figure]":
+    from boolcast.lab.papers.unsubscription.plots import draw  # noqa: PLC0415 - matplotlib
+
+    return draw(made)
+
+
 def _rows(made: UnsubscriptionReport) -> dict[str, Rows]:
     brokers: Rows = []
     curves: Rows = []
@@ -78,5 +87,5 @@ REPRODUCTION: Final = Reproduction(
     report=checked(checks),
     tables=_write_tables,
     rows=_rows,
-    plots="boolcast.lab.papers.unsubscription.plots",
+    plots=_plots,
 )

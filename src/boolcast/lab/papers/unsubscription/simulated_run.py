@@ -108,7 +108,7 @@ class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of a run; delays are of deliveries, in seconds.
 
     `delay_after` covers events published after the first removal; `peak_delay` is the greatest in
-    a point of the curve. `calm_seconds` after the first removal, the last control message arrived.
+    a point of the curve. The last control message arrived `calm_seconds` after the first removal.
     `attracted` events were published in the second half of that time for groups whose root is
     gone; `wasted_share` of them crossed a link in vain. `inner_triggered` is the mean over the
     inner brokers other than A to E.
