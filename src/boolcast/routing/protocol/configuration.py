@@ -16,7 +16,7 @@ from types import NoneType
 from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
-from msgspec.structs import asdict, fields, replace
+from msgspec.structs import asdict, astuple, fields, replace
 
 from boolcast.errors import ConfigurationError
 from boolcast.model.schemas import Schema
@@ -82,11 +82,21 @@ def _converted(path: str, value: object, type_: Any, *, strict: bool) -> Any:
         raise ConfigurationError(f"{path} is {_allowed(type_)}, not {value!r}") from None
 
 
+@cache
+def _unchecked(settings: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """The same fields without the checks, as an array: conversion to it is fast."""
+    return msgspec.defstruct(settings.__name__, _types_of(settings).items(), array_like=True)
+
+
 def _check_types(settings: msgspec.Struct, group: str = "") -> None:
     # A constructor lets any value pass.
-    for name, type_ in _types_of(type(settings)).items():
-        path = f"{group}.{name}" if group else name
-        _converted(path, getattr(settings, name), type_, strict=True)
+    try:
+        msgspec.convert(astuple(settings), _unchecked(type(settings)))
+    except msgspec.ValidationError:
+        for name, type_ in _types_of(type(settings)).items():
+            path = f"{group}.{name}" if group else name
+            _converted(path, getattr(settings, name), type_, strict=True)
+        raise
 
 
 def _check_share(path: str, value: float, *, rule: str) -> None:
