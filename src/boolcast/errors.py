@@ -18,7 +18,7 @@
     │   │   ├── DuplicateNameError  the client already uses the name for another filter
     │   │   ├── UnadvertisedError   no advertisement of the publisher accepts the event
     │   │   └── ProtocolError       a neighbour broke the protocol between brokers
-    │   ├── ConfigurationError      broker policies that exclude each other; knows the rule
+    │   ├── ConfigurationError      broker settings that cannot be; may know the rule
     │   ├── TopologyError           brokers and links that do not form a network
     │   ├── StatisticsError         statistics that contradict themselves
     │   ├── PruningTargetError      pruning cannot reach the target; knows a lower bound
@@ -255,15 +255,18 @@ class ProtocolError(RoutingError):
 
 
 class ConfigurationError(InputError):
-    """Policies that exclude each other; `rule` is the id of the rule that forbids it."""
+    """A setting that no broker can have, or settings that exclude each other.
 
-    def __init__(self, problem: str, *, rule: str) -> None:
+    `rule` is the id of the rule that forbids it, if one of the papers does.
+    """
+
+    def __init__(self, problem: str, *, rule: str = "") -> None:
         super().__init__(problem, rule)
         self.problem = problem
         self.rule = rule
 
     def __str__(self) -> str:
-        return f"{self.problem} (rule {self.rule})"
+        return f"{self.problem} (rule {self.rule})" if self.rule else self.problem
 
 
 class TopologyError(InputError):

@@ -142,7 +142,9 @@ def test_what_is_wrong_with_a_file_of_faults(tmp_path, text, problem):
     [
         ({"workload": "nothing"}, UsageError, "there is no workload"),
         ({"policy": "eager"}, UsageError, "there is no policy"),
-        ({"policy": "covering=eager"}, UsageError, "no such policy"),
+        ({"policy": "covering=eager"}, ConfigurationError, "^covering is 'none', .*not 'eager'"),
+        ({"policy": "engine=scan,covering=lazy"}, UsageError, "engine is no policy: use --engine"),
+        ({"policy": "durable=false"}, UsageError, "durable is no policy: brokers are durable if"),
         ({"policy": "covering=none,unsubscription=packing"}, BoolcastError, "needs covering"),
         ({"policy": "unsubscription.threshold=7"}, ConfigurationError, "share from 0 to 1"),
         ({"faults": "quake"}, UsageError, "there is no fault"),

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from boolcast.simulation.workers import spread
+from boolcast.simulation.workers import run_in_processes
 
 pytestmark = pytest.mark.slow
 
@@ -23,13 +23,13 @@ def after_death(number: int, exit_code: int) -> int:
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_results_come_in_order_and_a_death_is_told(cores):
-    found = spread(square, range(7), cores=cores, after_death=after_death)
+    found = run_in_processes(square, range(7), cores=cores, after_death=after_death)
     assert list(found) == [0, 1, 4, -903, 16, 25, 36]
     assert not multiprocessing.active_children()
 
 
 def test_whoever_stops_listening_stops_the_work():
-    found = spread(square, range(100), cores=2, after_death=after_death)
+    found = run_in_processes(square, range(100), cores=2, after_death=after_death)
     assert next(found) == 0
     found.close()
     assert not multiprocessing.active_children()

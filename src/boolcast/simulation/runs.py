@@ -16,7 +16,7 @@ from boolcast.simulation.network.observation import Observer
 from boolcast.simulation.network.simulator import Simulation
 from boolcast.simulation.scenarios import faults, histories
 from boolcast.simulation.scenarios.plans import Drawn, Links, Plan, draw
-from boolcast.simulation.workers import spread
+from boolcast.simulation.workers import run_in_processes
 
 _PROBES: Final = 500
 """How often a run is probed for rest, besides before every action."""
@@ -119,7 +119,7 @@ class Run:
     ) -> Outcome:
         """Run the plan to its end; `tell` hears after each slice of time how far it is.
 
-        An exception becomes part of the outcome: it is what we look for.
+        An exception becomes part of the outcome: a run is there to find it.
         """
         simulation = self.simulation
         try:
@@ -209,7 +209,7 @@ def outcomes(plans: Sequence[Plan], *, cores: int) -> Generator[Outcome, None, N
     if cores == 1:
         yield from map(outcome_of, plans)
     else:
-        yield from spread(outcome_of, plans, cores=cores, after_death=_after_death)
+        yield from run_in_processes(outcome_of, plans, cores=cores, after_death=_after_death)
 
 
 def _after_death(plan: Plan, exit_code: int) -> Outcome:

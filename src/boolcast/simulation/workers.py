@@ -1,4 +1,4 @@
-"""Tasks spread over processes. A process that dies is noticed, and none outlives its parent."""
+"""Run tasks in processes. A process that dies is noticed, and none outlives its parent."""
 
 import multiprocessing
 import signal
@@ -12,17 +12,17 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def spread(
+def run_in_processes(
     function: Callable[[T], R],
     tasks: Sequence[T],
     *,
     cores: int,
     after_death: Callable[[T, int], R],
 ) -> Generator[R, None, None]:
-    """The results in the order of the tasks.
+    """Run the function for each task on so many cores; results come in the order of the tasks.
 
-    `after_death` gives that of a task whose process has ended by itself, from its exit code; a
-    pool of `multiprocessing` would wait for it for ever.
+    If a process ends by itself, `after_death` makes the result of its task from the exit code. A
+    pool of `multiprocessing` would wait for ever.
     """
     left = iter(range(len(tasks)))
     busy: dict[Connection, tuple[SpawnProcess, int]] = {}
@@ -34,7 +34,7 @@ def spread(
         number = next(left, None)
         if number is not None:
             busy[pipe] = (process, number)
-            # A dead process is noticed when its answer is waited for.
+            # A dead process is noticed when we wait for its answer.
             with suppress(OSError):
                 pipe.send(tasks[number])
 

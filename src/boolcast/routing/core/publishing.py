@@ -34,9 +34,9 @@ def client_publishes(state: State, stimulus: ClientPublishes) -> None:
 
 
 def published(state: State, link: BrokerId, message: Publish) -> None:
-    """A neighbour sends an event on; one that cannot come from there goes nowhere.
+    """A neighbour forwards an event; an event that cannot have come over this link is dropped.
 
-    That its advertisement accepts it is not asked again: the publisher's broker has seen to that.
+    The publisher's broker has checked that the advertisement accepts the event.
     """
     known = state.advertisements.get(message.advertisement)
     if known is not None and known.link == link:

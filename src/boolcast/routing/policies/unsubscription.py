@@ -1,4 +1,4 @@
-"""How a removal travels: how far it goes, and how what it uncovers goes with it.
+"""How far a removal travels, and how the subscriptions that it uncovers travel with it.
 
 Two small choices make the four policies. The *reach* is everywhere, or up to the critical broker:
 where enough of the events that the subscription attracted are wanted by others anyway, so that
@@ -48,10 +48,10 @@ class Reach(Protocol):
     """Decides how far removals go, from what it learns of publications."""
 
     learns: bool
-    """Whether publications must be shown to it at all."""
+    """Whether it needs to see publications."""
 
     def pass_on(self, publish: Publish, wanted: int) -> Publish:
-        """The header on leaving a broker where so many subscriptions want the event."""
+        """The publication for the next broker; here `wanted` subscriptions want its event."""
 
     def record(self, publish: Publish, subscription: str, now: float) -> None:
         """A publication has reached a local subscription, with the header of this broker."""
@@ -60,7 +60,7 @@ class Reach(Protocol):
         """The distances of a removal at its first broker; the history ends here."""
 
     def onward(self, distances: Distances, advertisements: dict[str, Entry]) -> "Onward":
-        """What a neighbour gets that sent these advertisements."""
+        """What the neighbour that sent these advertisements gets."""
 
 
 class Onward(NamedTuple):
@@ -88,7 +88,7 @@ class Everywhere:
         return None
 
     def onward(self, distances: Distances, advertisements: dict[str, Entry]) -> Onward:  # noqa: ARG002
-        # A neighbour that limits the removal is obeyed as little as one that does not.
+        # A limit that a neighbour has set does not count here.
         return Onward(True, None)
 
 
@@ -111,7 +111,7 @@ class UpToTheCriticalBroker:
         self._rows: dict[str, deque[_Row]] = {}
 
     def pass_on(self, publish: Publish, wanted: int) -> Publish:
-        """P4-B4: a meeting point starts the distance anew, every other broker adds a hop."""
+        """P4-B4: a meeting point resets the distance, every other broker adds a hop."""
         is_meeting = wanted > 1
         return Publish(
             publish.publication,
@@ -147,7 +147,7 @@ class UpToTheCriticalBroker:
         )
 
     def _with_slack(self, hops: int | None) -> int | None:
-        """P4-E1: the critical broker itself still loses the subscription, or already keeps it."""
+        """P4-E1: slack 1 removes the subscription at the critical broker too, 0 keeps it there."""
         return None if hops is None else hops - 1 + self._slack
 
     def onward(self, distances: Distances, advertisements: dict[str, Entry]) -> Onward:
@@ -168,11 +168,11 @@ def _parts(distance: PruningDistance) -> tuple[AdvertisementId, int | None]:
 def pruning_distance(distances: list[int | None], threshold: float) -> int | None:
     """The least d ≥ 1 such that more than θ of the distances are below it (P4-B5).
 
-    None is without end, for a distance and for the result: without history nothing is kept on a
-    guess (P4-E13).
+    None stands for infinity, as a distance and as the result: without history the removal goes
+    everywhere (P4-E13).
     """
     known = sorted(distance for distance in distances if distance is not None)
-    # The share below d grows at the distances themselves: the first that suffices decides.
+    # The share below d grows only at the distances themselves, so the first that suffices decides.
     for rank, distance in enumerate(known, start=1):
         if rank / len(distances) > threshold:
             return distance + 1

@@ -4,18 +4,21 @@ An operator sets six fields of `Configuration`: a preset and five numbers and sw
 sets every policy one by one with `Policies`, which has one group of settings for each thing that a
 broker decides. `configure` builds a configuration from paths such as `unsubscription.threshold`.
 
-Settings that exclude each other raise ConfigurationError, which names the path of the setting and
-the rule that forbids it. A group checks its own settings, `Policies` checks across groups.
+A value that a setting cannot have raises ConfigurationError with the path, the value and what is
+allowed. Settings that exclude each other raise it with the rule that forbids them. A group checks
+its own settings, `Policies` checks across groups.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from math import inf
-from typing import Any, Final, Literal
+from types import NoneType
+from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, astuple, fields, replace
 
-from boolcast.errors import ConfigurationError, InputError
+from boolcast.errors import ConfigurationError
 from boolcast.model.schemas import Schema
 from boolcast.optimising.pruning.changes import Change
 
@@ -45,7 +48,55 @@ Preset = Literal[
     "perfect-merging",
     "imperfect-merging",
     "advertisement-pruning",
+    "custom",
 ]
+
+_TYPES: Final[dict[Any, str]] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    tuple[str, ...]: "a list of texts",
+}
+
+
+def _allowed(type_: Any) -> str:
+    """The values of a type, in words."""
+    if get_origin(type_) is Literal:
+        *others, last = map(repr, get_args(type_))
+        return f"{', '.join(others)} or {last}"
+    if NoneType in get_args(type_):
+        (type_,) = set(get_args(type_)) - {NoneType}
+    return _TYPES.get(type_) or f"of type {type_.__name__}"
+
+
+@cache
+def _types_of(settings: type[msgspec.Struct]) -> dict[str, Any]:
+    return {field.name: field.type for field in fields(settings)}
+
+
+def _converted(path: str, value: object, type_: Any, *, strict: bool) -> Any:
+    """The value as one of this type, if it is one; texts are read unless `strict`."""
+    try:
+        return msgspec.convert(value, type_, strict=strict)
+    except msgspec.ValidationError:
+        raise ConfigurationError(f"{path} is {_allowed(type_)}, not {value!r}") from None
+
+
+@cache
+def _unchecked(settings: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """The same fields without the checks, as an array: conversion to it is fast."""
+    return msgspec.defstruct(settings.__name__, _types_of(settings).items(), array_like=True)
+
+
+def _check_types(settings: msgspec.Struct, group: str = "") -> None:
+    # A constructor lets any value pass.
+    try:
+        msgspec.convert(astuple(settings), _unchecked(type(settings)))
+    except msgspec.ValidationError:
+        for name, type_ in _types_of(type(settings)).items():
+            path = f"{group}.{name}" if group else name
+            _converted(path, getattr(settings, name), type_, strict=True)
+        raise
 
 
 def _check_share(path: str, value: float, *, rule: str) -> None:
@@ -53,9 +104,8 @@ def _check_share(path: str, value: float, *, rule: str) -> None:
         raise ConfigurationError(f"{path} is a share from 0 to 1, not {value}", rule=rule)
 
 
-def _check_count(path: str, value: object, *, least: int, rule: str) -> None:
-    # A constructor lets any value pass.
-    if not isinstance(value, int) or value < least:
+def _check_count(path: str, value: int, *, least: int, rule: str) -> None:
+    if value < least:
         raise ConfigurationError(
             f"{path} is a whole number from {least} on, not {value}", rule=rule
         )
@@ -73,6 +123,9 @@ class PropagationSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     kind: Propagation = "towards"
     overlap: OverlapTest = "index-exact"
 
+    def __post_init__(self) -> None:
+        _check_types(self, "propagation")
+
 
 class CoveringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which subscriptions and advertisements a neighbour need not hear because another covers them.
@@ -87,6 +140,7 @@ class CoveringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     attribute_order: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        _check_types(self, "covering")
         if self.test != "proofs" and self.kind == self.advertisements == "none":
             raise ConfigurationError(
                 f"covering.test {self.test!r} needs something that can be covered, and"
@@ -115,6 +169,7 @@ class UnsubscriptionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=
         return self.kind.startswith("incremental")
 
     def __post_init__(self) -> None:
+        _check_types(self, "unsubscription")
         _check_share("unsubscription.threshold", self.threshold, rule="P4-B5")
         if not self.window_seconds >= 0.0:
             raise ConfigurationError(
@@ -134,6 +189,7 @@ class RewritingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     stops_at_cut_off: bool = False
 
     def __post_init__(self) -> None:
+        _check_types(self, "rewriting")
         if self.stops_at_cut_off and self.kind == "none":
             raise ConfigurationError(
                 "rewriting.stops_at_cut_off limits nothing: rewriting.kind is 'none'", rule="P1-B7"
@@ -156,6 +212,7 @@ class SendingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     degradation: float = 0.01
 
     def __post_init__(self) -> None:
+        _check_types(self, "sending")
         _check_share("sending.degradation", self.degradation, rule="P1-B8")
 
 
@@ -183,6 +240,7 @@ class MergingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     schema: Schema | None = None
 
     def __post_init__(self) -> None:
+        _check_types(self, "merging")
         _check_share("merging.imperfection", self.imperfection, rule="P2-B11")
         _check_count("merging.size", self.size, least=2, rule="P1-B9")
         if self.imperfection_of == "advertised" and self.kind != "imperfect":
@@ -223,6 +281,7 @@ class AdvertisementRewritingSettings(msgspec.Struct, frozen=True, forbid_unknown
     stops_at_cut_off: bool = False
 
     def __post_init__(self) -> None:
+        _check_types(self, "advertisement_rewriting")
         for name in ("memory_target", "rank_budget", "stops_at_cut_off"):
             if self.kind == "none" and getattr(self, name) not in (None, False):
                 raise ConfigurationError(
@@ -248,6 +307,7 @@ class ReviewSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     change_bound: float = 0.0
 
     def __post_init__(self) -> None:
+        _check_types(self, "reviews")
         _check_count("reviews.events", self.events, least=1, rule="P1-B7")
         if not self.change_bound >= 0.0:
             raise ConfigurationError(
@@ -283,6 +343,7 @@ class Policies(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return self.needs_selectivities or self.merging.kind != "none"
 
     def __post_init__(self) -> None:
+        _check_types(self)
         removal = self.unsubscription
         if removal.kind != "plain" and self.covering.kind == "none":
             raise ConfigurationError(
@@ -344,7 +405,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     `memory_target` is the number of their predicates to keep, and `false_positive_budget` the
     expected share of events that may be forwarded for nothing.
 
-    `custom` replaces the preset's policies by your own.
+    The preset `custom` stands for the policies in `custom`, which no other preset has.
 
     Raises ConfigurationError.
     """
@@ -363,8 +424,12 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         return PRESETS[self.preset] if self.custom is None else self.custom
 
     def __post_init__(self) -> None:
-        if self.preset not in PRESETS:
-            raise InputError(f"there is no preset {self.preset!r}: take {', '.join(PRESETS)}")
+        _check_types(self)
+        if (self.preset == "custom") is (self.custom is None):
+            raise ConfigurationError(
+                f"preset 'custom' and custom go together: preset is {self.preset!r}, and custom is"
+                f" {'missing' if self.custom is None else 'set'}"
+            )
         # Late acknowledgements are looked for as often.
         if not 0.01 <= self.acknowledgement_seconds < inf:
             raise ConfigurationError(
@@ -387,29 +452,36 @@ def configure(settings: Mapping[str, object]) -> Configuration:
     `unsubscription.threshold`. A group alone stands for its `kind`. Values may be texts, such as
     `"0.5"` and `"true"`.
 
-    Raises ConfigurationError, and msgspec.ValidationError for an unknown path or a wrong type.
+    With a path into a group the preset becomes `custom`.
+
+    Raises ConfigurationError, also for an unknown path.
     """
-    fields: dict[str, Any] = {}
-    chosen: dict[str, dict[str, object]] = {}
+    plain: dict[str, Any] = {}
+    chosen: dict[str, dict[str, Any]] = {}
+    groups = _types_of(Policies)
     for path, value in settings.items():
         group, _, field = path.partition(".")
-        if group in Policies.__struct_fields__:
-            chosen.setdefault(group, {})[field or "kind"] = value
-        else:
-            fields[path] = value
+        known = _types_of(groups.get(group, Configuration))
+        name = (field or "kind") if group in groups else path
+        if name not in known:
+            prefix = f"{group}." if group in groups else ""
+            paths = [prefix + each for each in known] + ([] if prefix else list(groups))
+            raise ConfigurationError(f"there is no setting {path!r}: take {', '.join(paths)}")
+        into = chosen.setdefault(group, {}) if group in groups else plain
+        into[name] = _converted(path, value, known[name], strict=False)
     if chosen:
-        preset = PRESETS.get(fields.get("preset", "active"), Policies())
-        fields["custom"] = {
-            group: asdict(settings) | chosen.get(group, {})
-            for group, settings in asdict(preset).items()
+        base = plain.get("preset", "active")
+        if base == "custom" or plain.get("custom") is not None:
+            raise ConfigurationError(
+                f"custom has all policies, so {', '.join(chosen)} cannot be set besides: change"
+                " custom, or start from another preset"
+            )
+        policies = PRESETS[base]
+        changed = {
+            group: replace(getattr(policies, group), **values) for group, values in chosen.items()
         }
-    try:
-        return msgspec.convert(fields, Configuration, strict=False)
-    except msgspec.ValidationError as error:
-        # The rule that a combination breaks is lost in the conversion otherwise.
-        if isinstance(error.__cause__, ConfigurationError):
-            raise error.__cause__ from None
-        raise
+        plain |= {"preset": "custom", "custom": replace(policies, **changed)}
+    return Configuration(**plain)
 
 
 def settings_of(configuration: Configuration) -> dict[str, Any]:

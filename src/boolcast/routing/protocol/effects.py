@@ -71,15 +71,14 @@ class Suspect(msgspec.Struct, frozen=True):
 class ReviewReport(msgspec.Struct, frozen=True, kw_only=True):
     """Tell the operator how entries of neighbours stand after a review (`routing.core.reviewing`).
 
-    Of `entries` so many are matched `rewritten`, which has saved `removed` predicates and lets
-    an expected share `false_positives` of events pass for nothing; `constituents` more are
-    represented by `mergers`. `knowledge` says how well predicates are known, `problem` why
-    nothing more was rewritten although it should have been, `missed` which memory target was
-    aimed at in vain.
+    `rewritten` of the `entries` are matched by simpler filters. That saves `removed` predicates,
+    and an expected share `false_positives` of all events passes for nothing. `mergers` stand for
+    `constituents` more subscriptions. `knowledge` says how well predicates are known, `problem` why
+    no more was rewritten although the settings ask for it, `missed` which memory target was missed.
 
-    `pruned_advertisements` of neighbours are tested for overlaps with
-    `removed_from_advertisements` predicates less, and the part `lost_rank` of what they ruled out
-    is lost; `advertisement_problem` and `missed_by_advertisements` are the same of these.
+    `pruned_advertisements` of neighbours are tested for overlaps with `removed_from_advertisements`
+    fewer predicates, which loses the share `lost_rank` of what they ruled out.
+    `advertisement_problem` and `missed_by_advertisements` are `problem` and `missed` for them.
     """
 
     entries: int
@@ -99,7 +98,7 @@ class ReviewReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the operator should know even if he asks for nothing else."""
+        """What an operator should know in any case."""
         found = []
         if self.problem is not None:
             found.append(f"nothing more was rewritten: {self.problem}")

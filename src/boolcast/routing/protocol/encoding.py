@@ -91,7 +91,10 @@ def _check_filters(message: Message, limits: Limits) -> None:
 
 
 def _check_regexes(data: bytes, notation: Notation, limits: Limits) -> None:
-    """Before they are compiled, which takes long; data that cannot have so many is not read."""
+    """Check the number of regular expressions before compiling them, which is slow.
+
+    Data that cannot have too many is not decoded for it.
+    """
     if data.count(_REGEX) + data.count(_ESCAPE) > limits.regexes:
         try:
             waiting = [_PLAIN[notation](data)]

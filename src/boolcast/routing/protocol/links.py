@@ -1,16 +1,18 @@
-"""A reliable link that keeps the order, as a state machine of its own below the broker.
+"""A reliable link that keeps the order: a state machine below the broker.
 
 The broker's `Send(link, message)` becomes `Offer(message)` here, a `HandUp(message)` becomes
 `Received(link, message)` there, and `Established(fresh)` becomes `LinkUp(link, fresh)`.
 
 The connection below may lose packets, repeat them, deliver them late and in any order, and break.
-Messages are numbered and kept until they are acknowledged; what does not come next waits or is
-dropped. A *session* is one memory of a broker: it outlives connections, and also a crash if the
-broker has its disk. Two sessions make a conversation, and a packet of another conversation is
-dropped. When a neighbour says hello with a new session it has lost its memory: the numbers begin
-anew, and the broker hears that the link is fresh. Events that the neighbour had not acknowledged
-stay in line, to go everywhere, because nobody else would send them again; all other messages are
-dropped, because the broker says anew what then holds.
+Messages are numbered and kept until they are acknowledged; a message that comes too early waits or
+is dropped.
+
+A *session* is one memory of a broker: it outlives connections, and also a crash if the broker has
+its disk. Two sessions make a conversation, and packets of other conversations are dropped. A
+neighbour that says hello with a new session has lost its memory. Then the numbers start again, and
+the broker hears that the link is fresh. Events that the neighbour had not acknowledged stay queued,
+marked to go everywhere, because nobody else would send them again. All other messages are dropped:
+the broker announces its present state anew.
 """
 
 from collections import deque
@@ -52,7 +54,7 @@ LinkStimulus = Offer | Arrived | Connected | Disconnected | ResendTimerFired
 
 
 class LinkState(msgspec.Struct, frozen=True):
-    """Who talks to whom, and how far both are."""
+    """The two sessions, and the last messages received and acknowledged."""
 
     session: int
     peer: int
@@ -79,13 +81,13 @@ class Established(msgspec.Struct, frozen=True):
 
 
 class SetResendTimer(msgspec.Struct, frozen=True):
-    """Fire at that time; an earlier setting no longer counts."""
+    """Fire at that time; this replaces an earlier setting."""
 
     at: float
 
 
 class PersistLink(msgspec.Struct, frozen=True):
-    """Keep the value under the key in place of what is there; None: keep nothing.
+    """Store the value under the key in place of the former one; None removes it.
 
     It must be durable before the effects after it are done, and together with what the broker
     persists for the messages handed up in the same step.
@@ -99,7 +101,7 @@ LinkEffect = Transmit | HandUp | Established | SetResendTimer | PersistLink
 
 
 class LinkConfiguration(msgspec.Struct, frozen=True):
-    """Times and sizes of a link: `window` is how many messages are under way at most."""
+    """Times and sizes of a link; at most `window` messages are under way."""
 
     resend_seconds: float = 0.5
     window: int = 1_024
@@ -123,9 +125,9 @@ class LinkEnd:
         self.is_established = False
         self._early: dict[int, Message] = {}
         self._transmitted = 0
-        """How many of those that wait are under way."""
+        """How many of the waiting messages are under way."""
         self._given = 0
-        """The last number given to a message that may have arrived: connections come and go."""
+        """The last number of a message that may have arrived, over any connection so far."""
         self._heard_at = 0.0
         self._timer_at: float | None = None
         self._now = 0.0
@@ -138,7 +140,7 @@ class LinkEnd:
         configuration: LinkConfiguration,
         kept: Mapping[str, LinkState | Message],
     ) -> "LinkEnd":
-        """The link end of that session that had persisted these, by key; it is not connected."""
+        """The link end of that session from what it persisted, by key; it is not connected."""
         state = kept.get(_STATE, LinkState(session, 0, 0, 0))
         assert isinstance(state, LinkState)
         assert state.session == session
@@ -151,7 +153,7 @@ class LinkEnd:
             assert not isinstance(message, LinkState)
             end.waiting.append(message)
             number += 1
-        # How much of it went out is not kept.
+        # Nobody has recorded how many of them were sent.
         end._given = number - 1
         return end
 
@@ -239,7 +241,7 @@ class LinkEnd:
             self._pump()
 
     def _acknowledge(self, received: int) -> None:
-        """Let go of what has arrived; a number that was never given is not believed."""
+        """Drop messages that have arrived; a number above the last given one counts as that."""
         done = min(received, self._given) - self.acknowledged
         if done <= 0:
             return
@@ -291,7 +293,7 @@ class LinkEnd:
             self._arm()
 
     def _arm(self) -> None:
-        """See to it that the timer fires in time, unless it is set already."""
+        """Set the timer, unless it is set already."""
         if self._timer_at is None or self._timer_at < self._now:
             since = self._heard_at if self.is_established else self._now
             self._timer_at = max(since + self.configuration.resend_seconds, self._now)

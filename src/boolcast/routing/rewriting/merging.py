@@ -1,10 +1,9 @@
-"""Which entries of one neighbour are to be one: none, those that pruning makes alike, or by rules.
+"""Which entries of one neighbour become one: none, those that pruning makes alike, or by rules.
 
-A policy proposes, and `reviewing` carries it out: the merger is told before its constituents are
-withdrawn, they are kept, and told again before the merger goes (P2-B10, P2-B12, R5). Policies of
-other engines fit in here: whatever covers its constituents will do. When there is merging, what
-is merged and how are apart: `MergingMoment` asks how many entries and groups there are, entries
-are always those of one neighbour, and policies know the rules.
+A policy proposes mergers, and `reviewing` carries them out. It announces a merger before it
+withdraws the constituents, keeps these, and announces them again before the merger goes (P2-B10,
+P2-B12, R5). A policy may propose anything that covers its constituents. `MergingMoment` decides
+when to merge, from the number of entries and groups; the policy decides what to merge and how.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
@@ -32,10 +31,10 @@ Entries = Mapping[SubscriptionId, Filter]
 
 
 class Situation(NamedTuple):
-    """What a policy may look at: `entries` of one neighbour, and `mergers` of others from there.
+    """What a policy may look at: the `entries` of one neighbour, and the `mergers` of others.
 
-    `advertisements` are those that came from elsewhere: events towards the neighbour are within
-    them. `new_id` gives ids that are new in the whole network.
+    `advertisements` came from elsewhere: they accept all events that go to the neighbour. `new_id`
+    gives ids that are new in the whole network.
     """
 
     link: BrokerId
@@ -50,13 +49,13 @@ class MergingPolicy(Protocol):
     """Proposes mergers."""
 
     asks_for_advertisements: bool
-    """Whether mergers are to be looked at again when others are known."""
+    """Whether to check mergers again when the known advertisements change."""
 
     def propose(self, situation: Situation) -> Iterator[Merger]:
-        """Mergers among the entries, each entry in one at most.
+        """Mergers of the entries; each entry is in at most one.
 
-        A merger covers its constituents. It may take up former ones with all they stand for; if
-        that leaves the filter of one as it was, under the id of that one.
+        A merger covers its constituents. It may absorb former mergers with all their constituents.
+        If the filter of one of these stays the same, so does its id.
         """
 
     def unfit(self, situation: Situation) -> list[SubscriptionId]:
@@ -68,14 +67,14 @@ MOMENTS: Final[dict[MergingMoment, Callable[[int, Sequence[int]], float]]] = {
     "entries": lambda entries, sizes: float(entries),
     "group-size": lambda entries, sizes: sum(sizes) / max(len(sizes), 1),
 }
-"""What is to reach `starts_at`, by the number of entries and the sizes of groups (P2-B10).
+"""The number that must reach `starts_at`, from the number of entries and group sizes (P2-B10).
 
 Mergers are entries too; not all entries are in a group.
 """
 
 
 class NoMerging:
-    """Every entry stays what it is."""
+    """Every entry stays as it is."""
 
     asks_for_advertisements = False
 
@@ -92,9 +91,9 @@ class NoMerging:
 class MergingByPruning:
     """Entries with the same rarest predicate become their OR, pruned (P1-B9).
 
-    At worst all that is left is that predicate. A merger is made if it has fewer predicates than
-    its constituents have together, for an expected share of `imperfection` of all events at
-    most that pass for nothing. What did not merge is tried again when another entry has come.
+    At worst only that predicate is left. A merger must have fewer predicates than its constituents
+    together, and may let at most an expected share `imperfection` of all events pass for nothing.
+    Entries that did not merge are tried again when another entry has come.
     """
 
     asks_for_advertisements = False
@@ -145,7 +144,7 @@ class MergingByPruning:
                 imperfection=self._imperfection,
             )
         except FilterLimitError:
-            # Too much for one filter: they stay what they are.
+            # Too large for one filter: the entries stay as they are.
             return None
         separately = sum(map(_occurrences, constituents.values()))
         return merger if _occurrences(merger.filter) < separately else None
@@ -154,8 +153,8 @@ class MergingByPruning:
 class MergingByRules:
     """Conjunctions that differ in their top predicate become one, perfect or not (P2-B10).
 
-    A perfect merger lets pass what its constituents do. An imperfect one lets pass an expected
-    share of `imperfection` more at most, of all events or of those that are advertised.
+    A perfect merger accepts exactly what its constituents accept. An imperfect one accepts more, at
+    most an expected share `imperfection` of all events or of the advertised ones.
     """
 
     def __init__(self, settings: MergingSettings) -> None:
@@ -205,7 +204,7 @@ class MergingByRules:
         ]
 
     def _is_perfect(self, merger: Merger) -> bool:
-        """True if the schema makes it so, whatever may be known of values that it excludes."""
+        """True by the schema, whatever the statistics say about values that it excludes."""
         union = disjunction(merger.constituents.values())
         return covers(union, merger.filter, schema=self._schema).holds
 
@@ -220,10 +219,10 @@ class MergingByRules:
             return None
         if self._measured is None or self._measured[0] is not situation.selectivities:
             self._measured = situation.selectivities, Measured(situation.selectivities)
-        chances = self._measured[1]
-        audience: Audience = AllEvents(chances)
+        probabilities = self._measured[1]
+        audience: Audience = AllEvents(probabilities)
         if self.asks_for_advertisements:
-            audience = Advertised(chances, situation.advertisements)
+            audience = Advertised(probabilities, situation.advertisements)
         return Threshold(self._imperfection, audience, self._drops)
 
 

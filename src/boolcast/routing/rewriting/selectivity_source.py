@@ -1,9 +1,9 @@
-"""Where a broker knows selectivities from: from statistics that it was given, or by counting.
+"""Where a broker's selectivities come from: given statistics, or counting.
 
-Both are `model.statistics`: given ones may come from Spark, which counts history; the counting
-engine counts the events that it matches (P1-B5). Predicates that rewriting has taken out of the
-engine are counted no more, so what was known of them before is kept as long as an entry asks for
-them, and counts for as many events as it was learnt from when they come back.
+Both are `model.statistics`. Given ones may come from Spark, which counts past events. The counting
+engine counts the events that it matches (P1-B5). It no longer counts predicates that rewriting has
+removed from it. Their last counts are kept as long as an entry's original filter has them; when
+such a predicate returns, the old counts and the new ones are added up.
 """
 
 from collections.abc import Iterable
@@ -18,17 +18,17 @@ from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.routing.protocol.configuration import Configuration
 
 _NEWS: Final = 1.1
-"""Statistics of so many times the events are worth to be judged by; of fewer they say the same."""
+"""Use new statistics once they cover 1.1 times as many events."""
 
 
 class CountingEngine(Protocol):
-    """What `matching.counting.engine` has beside matching."""
+    """What `matching.counting.engine` offers besides matching."""
 
     def statistics(self) -> Statistics: ...
 
 
 class Learning(Protocol):
-    """Knows the selectivities of now."""
+    """Knows the current selectivities."""
 
     @property
     def selectivities(self) -> Selectivities | None:
@@ -36,14 +36,14 @@ class Learning(Protocol):
 
     @property
     def has_news(self) -> bool:
-        """True if there is more to learn from than the last time, by a tenth at least."""
+        """True if there are at least a tenth more events to learn from than last time."""
 
     def learn(self, rewritten: Iterable[Filter]) -> Selectivities:
-        """Look again; `rewritten` are the originals of entries that the engine has otherwise."""
+        """Learn anew; `rewritten` are the original filters of entries that were rewritten."""
 
 
 class Unneeded:
-    """No policy asks."""
+    """No policy needs selectivities."""
 
     selectivities = None
     has_news = False
@@ -53,10 +53,9 @@ class Unneeded:
 
 
 class Given:
-    """Statistics that somebody has gathered. Raises StatisticsError if they contradict themselves.
+    """Given statistics. Raises StatisticsError if they contradict themselves.
 
-    A broker that has none of these predicates in them rewrites blindly, and says so in each
-    report.
+    If they have none of a broker's predicates, it rewrites blindly and says so in each report.
     """
 
     has_news = False
@@ -69,9 +68,9 @@ class Given:
 
 
 class _Past(NamedTuple):
-    """The share of a predicate in so many events, before it left the engine.
+    """The share of `events` that satisfied a predicate before it left the engine.
 
-    At the last look at which it was gone, the engine had counted `until` events.
+    The engine had counted `until` events when the predicate was last found missing.
     """
 
     share: float
@@ -80,7 +79,7 @@ class _Past(NamedTuple):
 
 
 class Counted:
-    """What the match engine has counted."""
+    """Selectivities that the match engine counts."""
 
     def __init__(self, engine: CountingEngine) -> None:
         self.selectivities: Selectivities | None = None
@@ -122,7 +121,7 @@ class Counted:
 def learning(
     configuration: Configuration, statistics: Statistics | None, engine: object
 ) -> Learning:
-    """How a broker learns. Raises ConfigurationError where it needs to and cannot."""
+    """How a broker learns. Raises ConfigurationError if it must learn and cannot."""
     if statistics is not None:
         return Given(statistics)
     if not configuration.policies.needs_selectivities:

@@ -1,18 +1,22 @@
-"""Was everything delivered that should have been, once, in order, and nothing else?
+"""Was every event delivered that should have been, once, in order, and nothing else?
 
 The checker knows what clients asked for and got, the moments of calm and rest, the crashes, and
-the reference evaluator: nothing of brokers and policies. A subscription is *settled* for an event
-if it was made before the last moment of calm (no control message on its way) before the event was
-accepted, and its end was not asked for before the next moment of rest (nothing on its way). Such a
-pair must be delivered exactly once, or more often if a broker crashed meanwhile. Any other pair
-may be delivered if the filter accepts the event and no moment of rest lies between: neither from
-the end of the subscription to the event, nor from the event to the beginning; but to a broker
-that crashed without its disk comes again what it had not acknowledged, however long ago that
-arrived, and new subscriptions there may get it. What was inside such a broker is exempt.
+the reference evaluator. It knows nothing of brokers and policies.
 
-Events of one publisher reach a subscription in the order in which they were published; a repeat
-does not count. A broker takes the events that their publisher has advertised, and no others; and
-it confirms every end that it was asked for, unless it has lost its memory.
+A subscription is *settled* for an event if a moment of calm (no control message under way) lies
+between its beginning and the moment when the event was accepted, and if its client did not
+unsubscribe before the next moment of rest (nothing under way). A settled pair must be delivered
+exactly once; after a crash it may be delivered more often.
+
+Any other pair may be delivered if the filter accepts the event and no moment of rest lies between
+the end of the subscription and the event, or between the event and the beginning of the
+subscription. One exception: neighbours of a broker that crashed without its disk send again what
+it had not acknowledged, and new subscriptions there may get these events, however old they are.
+Events that were inside such a broker may be lost.
+
+Events of one publisher reach a subscription in the order in which they were published; repeats
+do not count. A broker accepts the events that their publisher has advertised, and no others. It
+confirms every removal that a client asks for, unless it has lost its memory.
 """
 
 from bisect import bisect_left
@@ -44,14 +48,14 @@ Kind = Literal[
 ]
 
 _KEPT: Final = 100
-"""How many violations are told in full."""
+"""How many violations are kept in full; the others are only counted."""
 
 
 class Violation(msgspec.Struct, frozen=True):
-    """A delivery that should not have been, or should have been.
+    """A wrong or missing delivery.
 
-    Without a subscriber: an event that was taken or refused wrongly. Without a publication: the
-    end of a subscription that was never confirmed.
+    Without a subscriber it is an event that was wrongly accepted or refused. Without a publication
+    it is a removal that was never confirmed.
     """
 
     kind: Kind
@@ -68,10 +72,10 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What the checker found. `settled` pairs of subscription and event were to be delivered.
+    """What the checker found. `settled` pairs of subscription and event had to be delivered.
 
     `lost` events were inside a broker that crashed without its disk. `evaluated` of the
-    `publications` were held against all subscriptions.
+    `publications` were checked against all subscriptions.
     """
 
     violations: tuple[Violation, ...]
@@ -88,9 +92,9 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class _Period:
-    """A subscription from one asking to the next end, both counted in moments of rest."""
+    """One life of a subscription; beginning and end are counted in moments of rest."""
 
-    __slots__ = ("began", "calms", "confirmed", "ended", "filter", "is_owed_word", "opened")
+    __slots__ = ("began", "calms", "confirmed", "ended", "filter", "needs_confirmation", "opened")
 
     def __init__(self, filter: Filter, opened: float, calms: int, began: int) -> None:
         self.filter = filter
@@ -99,14 +103,11 @@ class _Period:
         self.began = began
         self.ended: int | None = None
         self.confirmed: float | None = None
-        self.is_owed_word = False
-        """True if its client asked a broker that remembers it for its end."""
+        self.needs_confirmation = False
+        """True if its client unsubscribed at a broker that remembers the subscription."""
 
     def may_get(self, rests: int, time: float) -> bool:
-        """False if all was at rest between the end and an event, or that and the beginning.
-
-        And from the moment on when the end is confirmed.
-        """
+        """False if a rest lies between event and period, or if the end is confirmed by then."""
         if self.began > rests:
             return False
         if self.ended is None:
@@ -139,11 +140,11 @@ class _Publication:
         self.number = number
         self.time = time
         self.rests = rests
-        """Counted when it was asked for, and then when it was accepted."""
+        """Counted when the client published, and again when the broker accepted."""
         self.calms = -1
         """Counted when it was accepted; -1 if it never was."""
         self.is_advertised: bool | None = None
-        """Whether its broker should take it; None: who can tell."""
+        """Whether its broker should accept it; None if that cannot be known."""
         self.is_refused = False
 
 
@@ -159,8 +160,8 @@ def _why_not(periods: list[_Period], known: _Publication) -> Kind:
 class Checker(Observer):
     """Listens to a simulation; `verdict` judges it.
 
-    Every delivery is checked. Whether one is missing is asked of all subscriptions for each event,
-    or for a share of the events, drawn by the seed, where that would take more than `evaluations`.
+    It checks every delivery. To find missing ones it evaluates all subscriptions on each event; if
+    that takes more than `evaluations`, on a sample of the events that the seed draws.
     """
 
     def __init__(self, evaluations: int = 3_000_000, *, seed: int = 0) -> None:
@@ -168,7 +169,7 @@ class Checker(Observer):
         self._seed = seed
         self._advertised: dict[tuple[BrokerId, ClientId], dict[str, Filter]] = {}
         self._forgetful: dict[BrokerId, int] = {}
-        """The calms until a broker had lost its memory: what is asked then may get lost too."""
+        """The calms when a broker lost its memory: requests up to the next may get lost too."""
         self._last_amnesia: dict[BrokerId, float] = {}
         self._periods: dict[Subscriber, list[_Period]] = {}
         self._publications: dict[PublicationId, _Publication] = {}
@@ -197,16 +198,16 @@ class Checker(Observer):
         self, time: float, broker: BrokerId, client: ClientId, name: str, filter: Filter
     ) -> None:
         periods = self._periods.setdefault((broker, client, name), [])
-        # A client that asks again, before its broker is up, asks for the same.
+        # A client that subscribes again before its broker is up repeats its request.
         if not periods or periods[-1].ended is not None:
             periods.append(_Period(filter, time, self._calms, self._rests))
 
     def unsubscribes(self, time: float, broker: BrokerId, client: ClientId, name: str) -> None:  # noqa: ARG002
-        # What was never asked for, or has ended, is refused, and nothing follows from it.
+        # A broker refuses to end what never began or has ended, and nothing follows from it.
         period = self._periods.get((broker, client, name), [None])[-1]
         if period is not None and period.ended is None:
             period.ended = self._rests
-            period.is_owed_word = not self._is_forgetful(broker)
+            period.needs_confirmation = not self._is_forgetful(broker)
 
     def confirms(self, time: float, broker: BrokerId, client: ClientId, name: str) -> None:
         for period in self._periods.get((broker, client, name), []):
@@ -223,7 +224,7 @@ class Checker(Observer):
     ) -> None:
         publisher = (broker, client)
         known = _Publication(publisher, event, len(self._publications), time, self._rests)
-        # A broker does what it is asked in order, so what counts is what was advertised by now.
+        # A broker handles requests in order, so what is advertised by now counts.
         if not self._is_forgetful(broker):
             filters = self._advertised.get(publisher, {}).values()
             known.is_advertised = any(filter.accepts(event) for filter in filters)
@@ -255,12 +256,12 @@ class Checker(Observer):
                 if periods[-1].ended is None:
                     periods[-1].ended = self._rests
                 for period in periods:
-                    period.is_owed_word = False
+                    period.needs_confirmation = False
 
     def _is_forgetful(self, broker: BrokerId) -> bool:
         return self._forgetful.get(broker) == self._calms
 
-    def calms(self, time: float) -> None:  # noqa: ARG002 - what counts is what comes between
+    def calms(self, time: float) -> None:  # noqa: ARG002 - only their order counts
         self._calms += 1
 
     def rests(self, time: float) -> None:  # noqa: ARG002 - as above
@@ -315,7 +316,7 @@ class Checker(Observer):
         return first < len(self._crashes) and self._crashes[first] <= end
 
     def _comes_again(self, broker: BrokerId, start: float, end: float) -> bool:
-        """True if the broker has lost its memory between the two."""
+        """True if the broker lost its memory in between, so that neighbours send events again."""
         return start <= self._last_amnesia.get(broker, -1.0) <= end
 
     def _blame(
@@ -332,7 +333,7 @@ class Checker(Observer):
     def settled(
         self, among: Iterable[PublicationId] | None = None
     ) -> Iterable[tuple[Subscriber, PublicationId]]:
-        """The pairs that must have been delivered, of all events or of these."""
+        """The pairs that had to be delivered, of all events or of these."""
         periods = [(key, each) for key, rows in self._periods.items() for each in rows]
         for publication in self._publications if among is None else among:
             known = self._publications[publication]
@@ -347,15 +348,11 @@ class Checker(Observer):
                 ):
                     yield subscriber, publication
 
-    def was_delivered(self, subscriber: Subscriber, publication: PublicationId) -> bool:
-        """True if the subscription got the event."""
-        return (subscriber, publication) in self._times
-
     def verdict(self) -> Verdict:
-        """Judge, when all is over and nothing is on its way any more."""
+        """Judge the run; call it when nothing is under way any more."""
         periods = sum(map(len, self._periods.values()))
         count = min(len(self._publications), self._evaluations // max(periods, 1))
-        # Not each so many-th: what goes wrong may do so by turns too.
+        # Not every n-th: errors may be periodic too.
         among = stream(self._seed, "checker").sample(list(self._publications), count)
         settled = 0
         for subscriber, publication in self.settled(among):
@@ -365,7 +362,7 @@ class Checker(Observer):
                 self._blame("missing", subscriber, publication, time)
         for subscriber, rows in self._periods.items():
             for period in rows:
-                if period.is_owed_word and period.confirmed is None:
+                if period.needs_confirmation and period.confirmed is None:
                     self._blame("unconfirmed", subscriber, None, period.opened)
         return Verdict(
             tuple(self._violations),

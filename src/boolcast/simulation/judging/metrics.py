@@ -1,14 +1,17 @@
 """What a simulation shows over virtual time: queues, tables, traffic, delays, wasted forwards.
 
-Brokers and links are looked at every so many seconds; the longest queue is that of any moment
-since the look before. A *triggered* subscription is one that a
-broker is told because something that covered it went away, counted wherever it travels on (P4-D's
-NRS messages). A *false positive* is an event that crossed a link and was wanted by nobody behind
-it; that is known when all is over, from where each event went and where it was delivered. What
-is *pruned* are predicates that rewriting has taken out of a broker's entries, counted as often as
-they occurred, or with replacement once; what is *merged*, the entries that mergers stand for.
-A broker *asks* which subscriptions and advertisements overlap since it was started; of the
-overlaps that an index found it has the algebra *check* some, and *refute* what was none.
+`Metrics` looks at brokers and links at regular intervals; the longest queue is the longest since
+the look before.
+
+- A *triggered* subscription is sent to a broker because the one that covered it is gone. It counts
+  at every broker that it travels to (P4-D's NRS messages).
+- A *false positive* is an event that crossed a link although nobody behind it wanted the event.
+  That is known at the end of the run, from the events' ways and deliveries.
+- *Pruned* predicates are those that rewriting has removed from a broker's entries. Each occurrence
+  counts; with replacement each predicate counts once.
+- *Merged* entries are those that mergers stand for.
+- Brokers *ask* which subscriptions and advertisements overlap. An index *finds* overlaps; proofs
+  *check* some of these and *refute* the wrong ones. The counts begin when a broker starts.
 """
 
 from array import array
@@ -66,7 +69,7 @@ DELAY_COLUMNS: Final = pa.schema([("time", pa.float64()), ("seconds", pa.float64
 
 
 class Delays(msgspec.Struct, frozen=True):
-    """Seconds from the asking of a publisher to the delivery; None where nothing was delivered."""
+    """Seconds from a client's publication to the delivery; None if nothing was delivered."""
 
     count: int
     mean: float | None
@@ -75,8 +78,9 @@ class Delays(msgspec.Struct, frozen=True):
 
 
 class Overlaps(msgspec.Struct, frozen=True):
-    """What all brokers asked of overlaps, and found; `false_share` is what proofs removed of that
-    which an index found. None where nothing was checked.
+    """The overlap tests of all brokers.
+
+    `false_share` of the checked overlaps were refuted; None if nothing was checked.
     """
 
     asked: int
@@ -106,7 +110,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     pruned_from_advertisements: int
     overlaps: Overlaps
     warnings: dict[str, list[BrokerId]]
-    """What brokers warned of in their last report, and which of them."""
+    """The warnings in the brokers' last reports, each with the brokers that gave it."""
 
 
 class _Travel:
@@ -122,7 +126,7 @@ class _Travel:
 
 
 class Metrics(Observer):
-    """Listens to a simulation, and looks at it when `watch` has put that on the agenda."""
+    """Listens to a simulation, and looks at it when `watch` has scheduled that."""
 
     def __init__(self, topology: Topology) -> None:
         self._neighbours = topology.neighbours()
@@ -146,7 +150,7 @@ class Metrics(Observer):
         self._has_looked = False
 
     def watch(self, simulation: "Simulation", every: float, until: float) -> None:
-        """Look at brokers and links now and every so many seconds, up to a time."""
+        """Look at brokers and links now and at regular intervals, until the end."""
         simulation.timeline.repeat(every, until, lambda: self.look(simulation))
 
     def publishes(
@@ -215,7 +219,7 @@ class Metrics(Observer):
                 self._triggered[receiver] += 1
 
     def look(self, simulation: "Simulation") -> None:
-        """Take down how things are."""
+        """Record the state of brokers and links."""
         now = self._now = simulation.now
         self._pruned = self._merged = self._pruned_from_advertisements = 0
         self._overlaps.clear()
@@ -223,7 +227,7 @@ class Metrics(Observer):
             broker = simulation.broker(name)
             state = broker.state
             queue, table = jobs.length, len(state.subscriptions)
-            # The first look begins the counting: what was set up before waited in no time.
+            # Counting begins with the first look: set-up before it takes no time.
             longest = jobs.restart_longest()
             if not self._has_looked:
                 longest = queue
@@ -315,7 +319,7 @@ class Metrics(Observer):
         return Delays(len(delays), float(delays.mean()), float(p50), float(p99))
 
     def wasted_hops(self) -> dict[PublicationId, int]:
-        """How many links each event has crossed in vain."""
+        """How many links each event crossed although nobody behind them wanted it."""
         parents: dict[BrokerId, dict[BrokerId, BrokerId]] = {}
         wasted: dict[PublicationId, int] = {}
         for publication, travel in self._travels.items():

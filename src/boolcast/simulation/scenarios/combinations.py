@@ -127,7 +127,7 @@ def combinations(
                 )
             except ConfigurationError:
                 continue
-            found[replace(simplification, custom=custom)] = None
+            found[replace(simplification, preset="custom", custom=custom)] = None
     return tuple(found)
 
 

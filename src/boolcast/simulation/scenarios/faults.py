@@ -156,9 +156,6 @@ def _slow_down(simulation: "Simulation", link: tuple[BrokerId, BrokerId], factor
 KINDS: Final = ("cut", "partition", "slow", "clog", "crash", "amnesia", "pause")
 """What can be drawn: `amnesia` is a crash without the disk."""
 
-CRASHES: Final = frozenset({"crash", "amnesia"})
-"""The kinds that need the link protocol."""
-
 
 def draw(
     chance: Random,

@@ -1,12 +1,14 @@
 """The relation graph of one link: P4's algorithm 1, its examples and properties 4 to 6."""
 
+from collections.abc import Collection
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from boolcast.algebra import covers
+from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.matching.relations.analysed_filters import FilterAnalyser
 from boolcast.routing.policies.registry import COVERING_TESTS
@@ -109,8 +111,11 @@ def test_a_subtree_that_moves_takes_over_what_it_covers():
     assert list(drawn.outline()) == [root.leader]
 
 
-def check(graph: RelationGraph) -> None:
-    """Parents cover their children, and siblings one another only as lazy roots (4 and 6)."""
+def check(graph: RelationGraph, *, missed: Collection[tuple[Filter, Filter]] = ()) -> None:
+    """Parents cover their children, and siblings one another only as lazy roots (4 and 6).
+
+    The graph need not find the `missed` coverings.
+    """
     seen: list[str] = []
     levels: list[tuple[Node | None, list[Node]]] = [(None, list(graph.roots))]
     while levels:
@@ -126,6 +131,7 @@ def check(graph: RelationGraph) -> None:
                     covers(other.analysed.filter, node.analysed.filter)
                     for other in nodes
                     if other is not node
+                    and (other.analysed.filter, node.analysed.filter) not in missed
                 )
     assert sorted(seen) == sorted(graph.nodes)
     assert len(seen) == len(set(seen))
@@ -144,12 +150,18 @@ FILTERS = st.one_of(
     st.builds(lambda x, y: f"x != {x} and y < {y}", st.integers(0, 5), st.integers(0, 5)),
     st.sampled_from(["true", "not y is null", "starts_with(t, 'a')", "t = 'ab'", "t like '%b'"]),
 )
+MISSED: dict[CoveringTest, list[tuple[Filter, Filter]]] = {
+    "proofs": [],
+    # Diagrams do not compare patterns with values.
+    "diagrams": [(parse("t like '%b'"), parse("t = 'ab'"))],
+}
 STEPS = st.lists(st.tuples(st.booleans(), FILTERS, st.integers(0, 30)), max_size=40)
 
 
 @pytest.mark.parametrize("by", get_args(CoveringTest))
 @pytest.mark.parametrize("adopts_roots", [True, False])
 @given(steps=STEPS)
+@example(steps=[(True, "t like '%b'", 0), (True, "t = 'ab'", 0)])
 def test_properties_4_to_6(adopts_roots, by, steps):
     """The changes told to a neighbour always add up to the roots, and those cover everything."""
     drawn = Drawn(adopts_roots=adopts_roots, by=by)
@@ -167,4 +179,4 @@ def test_properties_4_to_6(adopts_roots, by, steps):
             assert set(change.forward) <= below | equal
         told = [name for name in told + change.forward if name not in change.withdraw]
         assert sorted(told) == sorted(graph.forwarded())
-        check(graph)
+        check(graph, missed=MISSED[by])
