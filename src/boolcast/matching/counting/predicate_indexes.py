@@ -6,7 +6,7 @@ Patterns and residuals are tested one by one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, assert_never, cast
+from typing import Final, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,8 @@ class PredicateTests:
             if isinstance(leaf, AttributeComparison):
                 self._comparisons.setdefault(leaf.attribute, []).append((number, leaf))
             else:
-                test = _test(cast("Like | StringTest | Matches", leaf))
+                assert isinstance(leaf, Like | StringTest | Matches)
+                test = _test(leaf)
                 self._patterns.setdefault(leaf.attribute, []).append((number, test))
 
     def __bool__(self) -> bool:

@@ -14,7 +14,7 @@ the cheaper one is taken, until no rule or no threshold allows another.
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.ordered_sets import OrderedSet
@@ -176,7 +176,8 @@ def _on_a_line(several: Sequence[MergedPredicate], limits: GroupLimits) -> list[
         return list(several)
     sides: dict[str, list[MergedPredicate]] = {"lower": [], "upper": [], "point": [], "hole": []}
     for each in sorted(several, key=lambda each: values_of(each.predicate)):
-        sides[side_of(cast("Comparison", each.predicate))].append(each)
+        assert isinstance(each.predicate, Comparison)
+        sides[side_of(each.predicate)].append(each)
     # Of those that are open on one side, the widest covers the others.
     lower = _absorbing(sides["lower"][::-1], limits)
     upper = _absorbing(sides["upper"], limits)
