@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from boolcast.algebra.ordered_sets import MISSING, OrderedSet
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.expressions import FilterLike, Leaf, Residual
+from boolcast.filters.expressions import Leaf, Residual
 from boolcast.matching.counting.forests import Forest, associations, jump_code, minimum_count
 from boolcast.matching.counting.kernels.counting import (
     Encoded,
@@ -57,27 +57,16 @@ class Work(NamedTuple):
     leaves: float
 
 
-class CountingMatcher:
+class CountingMatcher(Subscriptions):
     """P1's two-step filter over arbitrary Boolean trees, with selectivity counters.
 
     Not thread-safe. After a change the next match builds a new index.
     """
 
     def __init__(self) -> None:
-        self._subscriptions = Subscriptions()
+        super().__init__()
         self._index: CountingIndex | None = None
         self._counters: SelectivityCounters | None = None
-
-    def add(self, subscription: str, filter: FilterLike) -> None:
-        self._subscriptions.add(subscription, filter)
-        self._index = None
-
-    def remove(self, subscription: str) -> None:
-        self._subscriptions.remove(subscription)
-        self._index = None
-
-    def __len__(self) -> int:
-        return len(self._subscriptions)
 
     def match(self, event: object) -> list[str]:
         index = self._built()
@@ -101,8 +90,11 @@ class CountingMatcher:
         return self._built().counters.statistics()
 
     def _built(self) -> "CountingIndex":
-        if self._index is None:
-            self._index = CountingIndex(self._subscriptions.snapshot(), self._counters)
+        state = self.snapshot()
+        if self._index is None or self._index.state is not state:
+            # The former index need not stay in memory.
+            self._index = None
+            self._index = CountingIndex(state, self._counters)
             self._counters = self._index.counters
         return self._index
 
