@@ -21,7 +21,10 @@ def test_equal_filters_are_held_once():
     subscriptions.add("float", "a = 1.0 and b < 2.0")
     subscriptions.add("boolean", "a = true and b < 2")
     assert len(subscriptions) == 5
-    assert list(map(str, subscriptions.snapshot().filters)) == ["a = 1 and b < 2", "a = true and b < 2"]
+    assert list(map(str, subscriptions.snapshot().filters)) == [
+        "a = 1 and b < 2",
+        "a = true and b < 2",
+    ]
     subscriptions.remove("boolean")
     assert list(map(str, subscriptions.snapshot().filters)) == ["a = 1 and b < 2"]
     subscriptions.add("s0", "c = 1")
