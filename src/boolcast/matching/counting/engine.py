@@ -1,10 +1,10 @@
-"""P1's engine: count fulfilled predicates, then evaluate few trees (P1-B3).
+"""P1's engine: count satisfied predicates, then evaluate few trees (P1-B3).
 
-Distinct predicates have one-dimensional indexes by attribute. An event fulfils some of them;
+Distinct predicates have one-dimensional indexes by attribute. An event satisfies some of them;
 each counts up the hits of the filters it occurs in, as often as it occurs there (P1-E1). Only a
 filter with at least as many hits as its tree needs true leaves (P_min, P1-B2) is a candidate,
-and its tree is evaluated on the bits of the fulfilled predicates. `predicate_indexes` finds the
-predicates that an event fulfils.
+and its tree is evaluated on the bits of the satisfied predicates. `predicate_indexes` finds the
+predicates that an event satisfies.
 
 The access engine is measured against this one, and selectivities are learnt here (P1-B5). The
 index is rebuilt at the first match after a change.
@@ -27,7 +27,7 @@ from boolcast.matching.counting.kernels.counting import (
     Output,
     Scratch,
     Trees,
-    fulfil,
+    find_satisfied,
     match_events,
 )
 from boolcast.matching.counting.predicate_indexes import PredicateTests, posted, space_of
@@ -48,7 +48,7 @@ _LEVELS: Final = 31
 class Work(NamedTuple):
     """The work for one event, independent of the machine (P1-X5).
 
-    `associations` of fulfilled predicates with filters are counted; then `candidates` are
+    `associations` of satisfied predicates with filters are counted; then `candidates` are
     evaluated, which have `leaves` in total.
     """
 
@@ -177,10 +177,10 @@ class CountingIndex:
         sizes = np.diff(self._trees.leaf_starts.astype(np.int64), append=len(self._trees.leaves))
         total = np.zeros(3)
         for event in range(len(events)):
-            count = _fulfil(event, encoded, self.predicates.arrays, self._scratch.fulfilled)
+            count = _find_satisfied(event, encoded, self.predicates.arrays, self._scratch.satisfied)
             hits = np.zeros(len(self._trees.minimums), dtype=np.int64)
             touched = 0
-            for predicate in self._scratch.fulfilled[:count].tolist():
+            for predicate in self._scratch.satisfied[:count].tolist():
                 row = slice(int(starts[predicate]), int(starts[predicate + 1]))
                 # A filter stands in a row once, so that no hit is lost.
                 hits[slots[row]] += counts[row]
@@ -190,12 +190,12 @@ class CountingIndex:
         return Work(*(total / max(len(events), 1)).tolist())
 
 
-_fulfil = cast("Callable[..., int]", fulfil)
+_find_satisfied = cast("Callable[..., int]", find_satisfied)
 _match_events = cast("Callable[..., tuple[int, int]]", match_events)
 
 
 class PredicateIndexes:
-    """Which predicates an event fulfils: by rank where they are intervals, else by a test.
+    """Which predicates an event satisfies: by rank where they are intervals, else by a test.
 
     `arrays` are the indexes as the kernel takes them.
     """
@@ -212,7 +212,7 @@ class PredicateIndexes:
         self._spaces = {
             name: (position, space_of(rows)) for position, (name, rows) in enumerate(sets.items())
         }
-        # Attributes whose absence fulfils a predicate: `is null`.
+        # Attributes whose absence satisfies a predicate: `is null`.
         self._awaited = [
             (name, *self._spaces[name])
             for name, rows in sets.items()

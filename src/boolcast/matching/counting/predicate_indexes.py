@@ -1,7 +1,7 @@
-"""Which predicates an event fulfils: an index by rank where they are intervals, else a test.
+"""Which predicates an event satisfies: an index by rank where they are intervals, else a test.
 
 Most predicates are sets of intervals between ranks (`values.ranks`). Their index is a binary tree
-over the ranks: the nodes above an event's rank hold exactly the predicates that it fulfils.
+over the ranks: the nodes above an event's rank hold exactly the predicates that it satisfies.
 Patterns and residuals are tested one by one.
 """
 
@@ -48,7 +48,7 @@ class PredicateTests:
         return bool(self._patterns or self._comparisons)
 
     def holding(self, event: Event) -> list[int]:
-        """The numbers of those that the event fulfils."""
+        """The numbers of those that the event satisfies."""
         holding: list[int] = []
         for name, tests in self._patterns.items():
             value = event.get(name)

@@ -108,7 +108,7 @@ class Diagrams:
         tree, held, new = self.variables.hold(formula)
         root = self.nodes.build(tree)
         if root is None:
-            self.variables.let_go(held)
+            self.variables.release(held)
             self._outside[name] = filter
             return
         self._questions.add(new)
@@ -132,7 +132,7 @@ class Diagrams:
             if root > TRUE:
                 self._covering.remove_root(root)
         self.nodes.release(root)
-        self._questions.remove(self.variables.let_go(held))
+        self._questions.remove(self.variables.release(held))
 
     def question(self, filter: Filter) -> Question:
         """The predicate phase of `covering` alone: which variables the filter bears on."""

@@ -158,7 +158,7 @@ _NO_TEXTS: Final = np.zeros(0, dtype=np.int32)
 
 
 class _Ranks:
-    """Variables as intervals of ranks, and the estimated share of events that fulfil them."""
+    """Variables as intervals of ranks, and the estimated share of events that satisfy them."""
 
     def __init__(
         self,
