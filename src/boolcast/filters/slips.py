@@ -124,7 +124,7 @@ def in_place_of_function(word: str) -> str:
 def behind_attribute(name: str, kind: str, lexeme: str, keyword: str | None) -> str | None:
     """The hint for text after an attribute where an operator is expected."""
     if name.lower() == "escape":
-        return "`escape` stands behind a `like` pattern"
+        return "`escape` follows a `like` pattern"
     if kind in ("end", "close") or keyword in ("and", "or"):
         return f"a predicate compares: {shortened(name)} = true, {shortened(name)} is not null"
     if leading := _before_condition(name):
@@ -194,7 +194,7 @@ def in_place_of_value(before: str, kind: str, lexeme: str, keyword: str | None) 
     if kind == "close" and before == "(":
         return "a list has at least one value; a filter that accepts nothing is `false`"
     if kind == "close" and before == ",":
-        return "the last value has no comma behind it"
+        return "the last value has no comma after it"
     return None
 
 

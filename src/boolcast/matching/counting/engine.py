@@ -182,7 +182,7 @@ class CountingIndex:
             touched = 0
             for predicate in self._scratch.satisfied[:count].tolist():
                 row = slice(int(starts[predicate]), int(starts[predicate + 1]))
-                # A filter stands in a row once, so that no hit is lost.
+                # A filter occurs in a row only once, so no hit is lost.
                 hits[slots[row]] += counts[row]
                 touched += row.stop - row.start
             candidates = hits >= self._trees.minimums

@@ -48,7 +48,7 @@ class PredicateTests:
         return bool(self._patterns or self._comparisons)
 
     def holding(self, event: Event) -> list[int]:
-        """The numbers of those that the event satisfies."""
+        """The numbers of the predicates that the event satisfies."""
         holding: list[int] = []
         for name, tests in self._patterns.items():
             value = event.get(name)
@@ -67,7 +67,7 @@ def _test(leaf: Like | StringTest | Matches) -> Callable[[str], bool]:
 
 
 def _fitting(leaf: Like | StringTest | Matches) -> Callable[[str], bool]:
-    """The same without its negation; a pattern is compiled here and once."""
+    """The test without the negation; a pattern is compiled once, here."""
     match leaf:
         case Like(_, pattern, escape, _):
             return LikePattern.parse(pattern, escape).matches
@@ -119,7 +119,7 @@ def posted(indexes: Sequence[tuple[RankSpace, Mapping[int, OrderedSet]]]) -> Ind
 def intervals_of(
     space: RankSpace, rows: Mapping[int, OrderedSet]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Every interval of every set: the predicate's number, its first rank, the one behind it."""
+    """Every interval of every set: the predicate's number, first rank and end (excluded)."""
     numbers: list[int] = []
     bounds: list[int] = []
     for number, boundaries in rows.items():

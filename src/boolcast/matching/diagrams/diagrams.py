@@ -103,7 +103,7 @@ class Diagrams:
 
         A conjunction is a chain, built from the bottom in microseconds.
         """
-        assert name not in self, "a name stands for one filter"
+        assert name not in self, "a name has one filter"
         formula = formula_of(filter, self._world)
         tree, held, new = self.variables.hold(formula)
         root = self.nodes.build(tree)

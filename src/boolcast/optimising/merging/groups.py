@@ -79,7 +79,7 @@ class SplitConjunction(NamedTuple):
 
 
 def split(filter: Filter, order: AttributeOrder) -> SplitConjunction | None:
-    """Find the top predicate; None if the filter is no conjunction or has several there.
+    """Find the top predicate; None if the filter is not a conjunction or has several on top.
 
     A predicate on two attributes is never alone on top.
     """
@@ -116,7 +116,7 @@ class MergedPredicate(NamedTuple):
 
     @classmethod
     def of(cls, predicate: Leaf, member: SubscriptionId) -> "MergedPredicate":
-        """Of one subscription; a predicate that is no set of values accepts none for certain."""
+        """The predicate of one subscription; its union is empty if it is not a set of values."""
         variable, inside, _ = meaning(predicate)
         is_set = not variable.is_residual and not inside.literals
         return cls(predicate, (member,), inside.ordered if is_set else ordered.NOTHING)

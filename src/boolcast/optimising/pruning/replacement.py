@@ -111,7 +111,7 @@ class _Replacing:
         }
         self.index = _Index(selectivities)
         self.averages = {name: tree.estimate.average for name, tree in self.trees.items()}
-        """Of the original entries."""
+        """The estimates of the original entries."""
         self.tally = MatchingShare()
         for name, tree in self.trees.items():
             self.book(name, +1)

@@ -1,7 +1,7 @@
 """A filter with the estimates of its subtrees, and what can be pruned from it (P1-B4, P3-B5).
 
 To prune is to remove a child of an AND: what is left accepts all that the filter accepted, and
-more. A child of an OR is never removed, for that would lose events, nor is the root. An AND with
+more. A child of an OR is never removed (that would lose events), nor is the root. An AND with
 one child left is replaced by that child. A filter without an AND (a predicate, or an OR of
 predicates) is exhausted.
 

@@ -27,7 +27,7 @@ class Encoded(NamedTuple):
 class Indexes(NamedTuple):
     """For each attribute a binary tree over its ranks, with predicates at its nodes.
 
-    A predicate stands at the nodes that make up its set. The node of rank r on level l is
+    A predicate is kept at the nodes that make up its set. The node of rank r on level l is
     `bases[attribute, l] + (r >> l)`; `masks` has a bit for each level in use.
     """
 

@@ -214,8 +214,8 @@ def weigh(
 ) -> None:
     """Choose for each node in which of the two ways it is reached; numbers go from the bottom up.
 
-    `shares` are those of events for which a variable is true. Writes what an event is expected to
-    make us look at for a node, with its part of what it shares. Costs N.
+    `shares[v]` is the share of events for which variable v is true. `cost` becomes the expected
+    number of looks for a node and an event, with its part of what it shares. Costs N.
     """
     nodes = variable.shape[0]
     probability = np.zeros(nodes)
