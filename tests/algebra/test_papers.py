@@ -55,7 +55,7 @@ class TestP3:
 
     @pytest.mark.parametrize(("first", "second"), list(product(OPERATORS, repeat=2)))
     def test_b2_violating_predicates(self, first: Operator, second: Operator):
-        """P3-B2, corrected: two predicates violate each other iff no value fulfils both."""
+        """P3-B2, corrected: two predicates violate each other iff no value satisfies both."""
         domain = range(7)
         schema = Schema(
             {"x": Attribute("number", integer=True, minimum=0, maximum=6, required=True)}

@@ -257,7 +257,7 @@ A1 = (
 
 
 def test_the_first_event_of_the_worked_example():
-    """P3-T0: e1 fulfils S1, and the filter of A1 is true on e1."""
+    """P3-T0: e1 satisfies S1, and the filter of A1 is true on e1."""
     assert accepts(S1, E1)
     assert accepts(A1, E1)
 

@@ -57,7 +57,7 @@ def test_the_minimum_predicate_count(text, minimum):
 
 
 @given(filters(max_leaves=8, small=True), events(small=True))
-def test_an_event_that_a_filter_accepts_fulfils_enough_leaves(filter, event):
+def test_an_event_that_a_filter_accepts_satisfies_enough_leaves(filter, event):
     """P1-B2, by counting: occurrences, as P1-E1 says."""
     forest = Forest()
     shape, row = forest.plant(filter)
@@ -81,7 +81,7 @@ def test_trees_are_flat_and_have_neither_constants_nor_repeated_siblings(filter)
 
 
 def test_a_predicate_hits_as_often_as_it_occurs():
-    """P1-T7: one fulfilled predicate, two hits."""
+    """P1-T7: one satisfied predicate, two hits."""
     subscriptions = Subscriptions()
     subscriptions.add("s", "(a = 1 or b = 1) and (a = 1 or c = 1)")
     index = CountingIndex(subscriptions.snapshot(), None)
@@ -198,8 +198,8 @@ def test_the_work_of_an_event():
     matcher.add("two", "a = 1 and (b = 1 or c = 1)")
     matcher.add("three", "(a = 1 or b = 1) and (a = 1 or c = 1)")
     before = matcher.statistics()
-    # The first fulfils a and c: three associations of a, and two of c; one is no candidate.
-    # The second fulfils nothing.
+    # The first satisfies a and c: three associations of a, and two of c; one is no candidate.
+    # The second satisfies nothing.
     work = matcher.work(pa.table({"a": [1, 2], "c": [1, 2]}))
     assert work == (5 / 2, 2 / 2, 7 / 2)
     assert matcher.statistics() == before

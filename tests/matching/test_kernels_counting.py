@@ -64,26 +64,26 @@ def leaves_of(tree: Inner | int) -> list[int]:
     return [leaf for child in tree.children for leaf in leaves_of(child)]
 
 
-def is_true(tree: Inner | int, fulfilled: set[int]) -> bool:
+def is_true(tree: Inner | int, satisfied: set[int]) -> bool:
     if isinstance(tree, int):
-        return tree in fulfilled
-    return (all if tree.is_and else any)(is_true(child, fulfilled) for child in tree.children)
+        return tree in satisfied
+    return (all if tree.is_and else any)(is_true(child, satisfied) for child in tree.children)
 
 
 def twin(world: World) -> tuple[list[tuple[int, int]], list[int]]:
-    """The matches, and how many events fulfil each predicate."""
+    """The matches, and how many events satisfy each predicate."""
     found = []
     counts = [0] * (len(world.predicates) + 1)
     for number, (ranks, tested) in enumerate(world.events):
-        fulfilled = set(tested)
+        satisfied = set(tested)
         for predicate, (attribute, level, nodes) in enumerate(world.predicates):
             if attribute in ranks and ranks[attribute] >> level in nodes:
-                fulfilled.add(predicate)
-        for predicate in fulfilled:
+                satisfied.add(predicate)
+        for predicate in satisfied:
             counts[predicate] += 1
         for slot, (minimum, tree) in enumerate(world.filters):
-            hits = sum(leaf in fulfilled for leaf in leaves_of(tree))
-            if hits >= minimum and is_true(tree, fulfilled):
+            hits = sum(leaf in satisfied for leaf in leaves_of(tree))
+            if hits >= minimum and is_true(tree, satisfied):
                 found.append((number, slot))
     return found, counts
 

@@ -3,6 +3,7 @@
 import copy
 import subprocess
 import sys
+from datetime import UTC, datetime
 from typing import Any
 from unittest.mock import patch
 
@@ -135,6 +136,21 @@ def test_a_copy_and_its_original_go_their_own_ways(before, after, duplicate, lim
             )
 
 
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
+def test_what_one_copy_removes_the_other_keeps(duplicate):
+    """Both removals make the same version, in the same segment."""
+    names = [f"s{number}" for number in range(5)]
+    original = Matcher()
+    for name in names:
+        original.add(name, "x = 1")
+    original.merge()
+    other = duplicate(original)
+    original.remove("s0")
+    other.remove("s1")
+    assert sorted(original.match({"x": 1})) == ["s1", "s2", "s3", "s4"]
+    assert sorted(other.match({"x": 1})) == ["s0", "s2", "s3", "s4"]
+
+
 def test_a_copy_keeps_what_the_matcher_was_made_with(mixed):
     matcher, _ = mixed
     matcher.match({"x": 1, "y": 0})
@@ -143,6 +159,37 @@ def test_a_copy_keeps_what_the_matcher_was_made_with(mixed):
     assert twin.stats().events == 1
     twin.match({"x": 1})
     assert (twin.stats().events, matcher.stats().events) == (2, 1)
+
+
+def prepared(matcher: Matcher) -> list[tuple[str, ...]]:
+    """The attributes that the rank spaces and their constants have, lazily made ones among them."""
+    (live,) = matcher._state.segments
+    return [
+        tuple(vars(each))
+        for space in live.spaces.spaces
+        for each in (space, space.numbers, space.strings, space.timestamps)
+    ]
+
+
+@pytest.mark.parametrize("source", ["added", "merged", "loaded"])
+def test_after_warming_up_no_match_prepares_anything(source, tmp_path):
+    texts = ["x = 'v1'", "x >= 'v2'", "n < 5", "m between 2 and 3.5", "x = 'v3' and n = 7"]
+    matcher = Matcher()
+    matcher.add_many(pa.table({"subscription": texts, "filter": texts}))
+    if source == "merged":
+        matcher.add("t", "t > timestamp '2026-01-31T12:00:00Z'")
+        matcher.merge()
+    elif source == "loaded":
+        matcher.save(place=tmp_path)
+        matcher = Matcher.load(place=tmp_path)
+    matcher.warm_up()
+    before = prepared(matcher)
+    moment = datetime(2026, 2, 1, tzinfo=UTC)
+    matcher.match({"x": "v3", "n": 7, "m": 2.5, "t": moment})
+    matcher.match({"x": 4, "n": "w", "m": moment, "t": "w"})
+    columns = {"x": ["v3", "w"], "n": [7, None], "m": [2.5, 9.0], "t": [moment, None]}
+    matcher.match_batch(pa.table(columns)).read_all()
+    assert prepared(matcher) == before
 
 
 WARM = """

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boolcast.optimising.statistics.estimates import SHARE_RULES, Estimate
-from tests.optimising.histories import S1, S1_SHARES, known, tree
+from tests.optimising.pruning_histories import S1, S1_SHARES, known, tree
 
 of_and, of_or = partial(SHARE_RULES.joined, True), partial(SHARE_RULES.joined, False)
 

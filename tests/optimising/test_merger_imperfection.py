@@ -22,7 +22,7 @@ from boolcast.optimising.merging.merger_imperfection import (
 )
 from boolcast.optimising.statistics.probabilities import Listed, Measured, Range, Uniform
 from boolcast.optimising.statistics.selectivities import Selectivities
-from tests.optimising.histories import known, read
+from tests.optimising.pruning_histories import known, read
 
 PRICES = Uniform({"price": Range(0, 200)})
 

@@ -13,7 +13,7 @@ from boolcast.filters.limits import Limits
 from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import SubscriptionId
 from boolcast.optimising.merging.mergers import Exchange, Merger, Mergers, merged
-from tests.optimising.histories import known, shares_for
+from tests.optimising.pruning_histories import known, shares_for
 from tests.strategies import events, filters
 
 SHARE_RULES = {

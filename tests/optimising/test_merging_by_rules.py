@@ -16,7 +16,7 @@ from boolcast.optimising.merging.by_rules import Merged, MergingRules, Threshold
 from boolcast.optimising.merging.groups import AttributeOrder, split
 from boolcast.optimising.merging.merger_imperfection import Advertised, AllEvents, imperfection_of
 from boolcast.optimising.statistics.probabilities import Measured, Range, Uniform
-from tests.optimising.histories import known, read
+from tests.optimising.pruning_histories import known, read
 from tests.strategies import events, predicates, values
 
 ORDER = AttributeOrder(("price", "time", "destination"))

@@ -8,7 +8,7 @@ from boolcast.algebra import covers, equivalent
 from boolcast.filters.expressions import Comparison, IsNull, Or
 from boolcast.model.schemas import Attribute, Schema
 from boolcast.optimising.merging.rules import Joined, SchemaValues, joined
-from tests.optimising.histories import read
+from tests.optimising.pruning_histories import read
 from tests.strategies import events, predicates, values
 
 INTEGERS = Schema({"a": Attribute("number", integer=True)})

@@ -8,7 +8,7 @@ from boolcast.algebra import covers
 from boolcast.filters.parsing import parse
 from boolcast.optimising.pruning.pre_pruning import pre_prune
 from boolcast.optimising.pruning.trees import Tree, prepared
-from tests.optimising.histories import S1, S1_SHARES, known, shares_for
+from tests.optimising.pruning_histories import S1, S1_SHARES, known, shares_for
 from tests.strategies import filters
 
 

@@ -16,7 +16,7 @@ from boolcast.optimising.pruning.stopping import (
     StoppingRule,
 )
 from boolcast.optimising.pruning.trees import prepared
-from tests.optimising.histories import known, shares_for
+from tests.optimising.pruning_histories import known, shares_for
 from tests.strategies import events, filters
 
 

@@ -16,7 +16,7 @@ from boolcast.model.values import Kind
 from boolcast.optimising.pruning.trees import best_pruning
 from boolcast.optimising.statistics.selectivities import UNKNOWN_SHARE, Selectivities
 from boolcast.workloads import Auction
-from tests.optimising.histories import EVENTS, known, read, tree
+from tests.optimising.pruning_histories import EVENTS, known, read, tree
 from tests.pipeline.statistics_oracle import statistics_of
 from tests.strategies import predicates
 

@@ -12,7 +12,7 @@ from boolcast.optimising.pruning.trees import Tree, best_pruning, floor, prepare
 from boolcast.optimising.statistics.estimates import SHARE_RULES, Estimate
 from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.workloads.classes import CLASSES
-from tests.optimising.histories import S1, S1_SHARES, exhausted, known, shares_for, tree
+from tests.optimising.pruning_histories import S1, S1_SHARES, exhausted, known, shares_for, tree
 from tests.strategies import events, filters
 from tests.workloads.trees import nodes
 

@@ -276,7 +276,7 @@ class Network:
 def engine_filters(broker: Broker) -> dict[str, Filter]:
     """What is really in the match engine, if that is the one that asks every filter."""
     engine = broker.state.engine
-    return engine._subscriptions._filters if isinstance(engine, ScanMatcher) else {}
+    return engine._filters if isinstance(engine, ScanMatcher) else {}
 
 
 def check_engine(broker: Broker) -> None:

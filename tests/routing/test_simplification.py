@@ -23,7 +23,7 @@ from boolcast.routing.core.broker import Broker
 from boolcast.routing.protocol.configuration import configure
 from boolcast.routing.protocol.messages import Publish, Subscribe, Unsubscribe
 from boolcast.routing.rewriting.selectivity_source import Counted
-from tests.optimising.histories import read
+from tests.optimising.pruning_histories import read
 from tests.routing.network import Delivery, Network, chain, check_that_nothing_is_lost
 
 HISTORY = Statistics(

@@ -39,7 +39,7 @@ def p_min(tree: Filter) -> int:
 
 
 def overlap(one: list[Conjunction], other: list[Conjunction]) -> bool:
-    """True if a book fulfils a conjunction of each; numbers are whole."""
+    """True if a book satisfies a conjunction of each; numbers are whole."""
     return any(_possible(left + right) for left, right in product(one, other))
 
 

@@ -138,7 +138,7 @@ def _rewritten(variable: Variable, own: list[Leaf], world: World) -> Iterator[Le
 
 
 def _has_open_gaps(admitted: OrderedSet) -> bool:
-    """True where a gap between strings has no last string, as behind a prefix."""
+    """True where a gap between strings has no last string, as after a prefix."""
     return any(_is_open(high) for high, _ in ordered.intervals(admitted)[1:])
 
 
@@ -235,7 +235,7 @@ def _value_before(boundary: Boundary, is_whole: bool = False) -> Value:
 
 
 def _bound(name: str, boundary: Boundary, of_former: str, of_following: str) -> Leaf:
-    """A bound at a boundary, by the value before it or the one behind it, whichever is shorter."""
+    """A bound at a boundary, by the value before or after it, whichever is shorter."""
     following = _value(boundary)
     if boundary[0] == ordered.STRING and not boundary[1].endswith("\0"):
         return Comparison(name, of_following, following)  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ def after_prefix(prefix: str) -> Boundary:
     if not stem:
         return (STRING + 1,)
     following = ord(stem[-1]) + 1
-    # Surrogates are no characters: U+E000 follows U+D7FF.
+    # Surrogates are not characters: U+E000 follows U+D7FF.
     last = "\ue000" if following == 0xD800 else chr(following)
     return (STRING, stem[:-1] + last)
 
@@ -142,7 +142,7 @@ def intervals(boundaries: OrderedSet) -> list[tuple[Boundary, Boundary]]:
     """The set as half-open intervals, in order."""
     end = (TIMESTAMP + 1,)
     if len(boundaries) % 2:
-        # What begins behind the last timestamp is nothing.
+        # An interval that begins after the last timestamp is empty.
         boundaries = boundaries[:-1] if boundaries[-1] == end else (*boundaries, end)
     return list(zip(boundaries[::2], boundaries[1::2], strict=True))
 

@@ -248,7 +248,7 @@ def _split(state: State, clauses: list[Any]) -> Iterable[_Branch]:
 def _vagueness(clause: Any) -> tuple[int, int]:
     """How little a choice in the clause would say: alternatives that ask for no value, then all.
 
-    That a filter refuses gives clauses of few alternatives, each of which leaves its attribute
+    A filter that must refuse gives clauses of few alternatives, each of which leaves its attribute
     nearly everything, missing included. Split first, they multiply; split last, most of them
     are settled by then.
     """

@@ -109,7 +109,7 @@ def _closed(node: Expression) -> Any:
 
 
 class Junction(Expression, frozen=True):
-    """What AND and OR share: two children at least, none of them of its own class."""
+    """The base of AND and OR: at least two children, none of them of the same class."""
 
     children: tuple["Filter", ...]
 
@@ -386,7 +386,7 @@ def leaves(node: Filter) -> tuple[Leaf, ...] | None:
 
 
 def is_enclosed(parent: Filter, child: Filter) -> bool:
-    """True if the child stands in parentheses within its parent."""
+    """True if the child needs parentheses within its parent."""
     match parent, child:
         case (And(), Or()) | (Not(), And() | Or()):
             return True

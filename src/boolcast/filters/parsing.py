@@ -77,7 +77,7 @@ class _Parser:
         return node
 
     def _expression(self, minimum: int) -> Filter:
-        """An operand and the ANDs and ORs behind it that bind tighter than `minimum`."""
+        """An operand and the ANDs and ORs after it that bind tighter than `minimum`."""
         left = self._operand()
         scanner = self.scanner
         while (power := _POWERS.get(scanner.keyword or "", 0)) > minimum:
@@ -403,7 +403,7 @@ class _Parser:
         return text
 
     def _timestamp(self) -> Timestamp:
-        """The string behind the word `timestamp`."""
+        """The string after the word `timestamp`."""
         scanner = self.scanner
         expected = "a string such as '2026-01-31T12:00:00Z'"
         if scanner.kind != "string":

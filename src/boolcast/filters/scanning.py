@@ -82,11 +82,11 @@ class Scanner:
         return operator, int(digits), found.start(2)
 
     def extend(self, characters: int) -> None:
-        """Let the text be longer by what an `in` list took."""
+        """Allow a longer text, by the characters of an `in` list."""
         self.end = min(len(self.text), self.end + characters)
 
     def describe(self) -> str:
-        """What stands here, for an error's text."""
+        """The current word, as an error message names it."""
         return "the end of the filter" if self.kind == "end" else slips.shown(self.lexeme)
 
     def fail_by_length(self) -> NoReturn:

@@ -68,7 +68,7 @@ def _kind_problem(predicate: Leaf, schema: Schema) -> SchemaProblem | None:
 
 def _kind_hint(kinds: frozenset[Kind], operand: Kind) -> str | None:
     if operand is Kind.STRING and Kind.NUMBER in kinds:
-        return "numbers stand without quotes"
+        return "write numbers without quotes"
     if operand is Kind.STRING and Kind.TIMESTAMP in kinds:
         return "write timestamp '2026-01-31T12:00:00Z'"
     if Kind.BOOLEAN in kinds:

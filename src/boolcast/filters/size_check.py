@@ -24,8 +24,8 @@ from boolcast.model.values import Value
 def check_limits(filter: Filter, limits: Limits) -> None:
     """Raise FilterLimitError for a filter that is past a limit, or nests deeper than `DEEPEST`.
 
-    What `parse` takes under the limits, and is no deeper than that, passes. The text is counted
-    from below: names, strings, and one character for each node.
+    A filter that `parse` accepts under the limits passes, unless it is deeper than that. The
+    length of the text is a lower bound: names, strings, and one character for each node.
     """
     text = nodes = predicates = regexes = 0
     waiting: list[Filter] = [filter]

@@ -1,6 +1,6 @@
-"""What people write by mistake, and what to tell them: the hints of a syntax error.
+"""Common mistakes in filters, and the hints that a syntax error gives for them.
 
-Nothing here decides whether a text is a filter; it is asked when the answer is already no.
+Nothing here decides whether a text is a filter; that it is not is already known.
 """
 
 import re
@@ -15,7 +15,7 @@ _QUOTE: Final = "a string in single quotes"
 _DOTS: Final = 'dots join plain names, as in item.price; any other name is quoted: "a..b"'
 _MOMENT: Final = "a timestamp is written timestamp '2026-01-31T12:00:00Z'"
 
-# What is found, what could stand there, and the hint; a longer one before its beginning.
+# Text found, what is expected there, and the hint. A text comes before its own prefixes.
 _FOREIGN: Final = (
     ("==", "`=`", "equality is written with a single ="),
     ("&&", "`and`", "write `and`"),
@@ -51,12 +51,12 @@ _LOOKAROUND: Final = re.compile(r"\(\?<?[=!]|\\[1-9]")
 _DATE: Final = re.compile(r"'\d{4}-\d\d-\d\d")
 _MOMENTS: Final = ("timestamp", "date", "datetime", "time")
 _OPERATORS: Final = ("between", "in", "like")
-# Words of other languages that stand before a condition.
+# Words that other languages write before a condition.
 _LEADING: Final = ("where", "if", "when")
 
 
 class Slip(NamedTuple):
-    """What is said of a place where no word begins."""
+    """The description of an error at a position where no word begins."""
 
     problem: str
     found: str
@@ -65,7 +65,7 @@ class Slip(NamedTuple):
 
 
 def diagnose(text: str, start: int) -> Slip:
-    """What is wrong at a place where no word begins."""
+    """Describe the error at a position where no word begins."""
     if text[start] == "'":
         hint = "close it with ', and write '' for a quote inside the string"
         return Slip("the string that begins here is not closed", "`'`", _QUOTE, hint)
@@ -94,17 +94,17 @@ def _foreign(found: str, expected: str, hint: str | None) -> Slip:
 
 
 def shown(word: str) -> str:
-    """A word as errors quote it: in backticks, but for a string, which has quotes already."""
+    """A word as errors quote it: in backticks, except a string, which has quotes already."""
     return shortened(word) if word.startswith("'") else f"`{shortened(word)}`"
 
 
 def shortened(text: str) -> str:
-    """The text, or its beginning where it is long; on one line."""
+    """The text on one line, shortened if it is long."""
     return escaped(text if len(text) <= 40 else text[:39] + "…")
 
 
 def in_place_of_operand(keyword: str | None, lexeme: str) -> str | None:
-    """For a word that cannot begin a predicate."""
+    """The hint for a word that cannot begin a predicate."""
     if keyword == "null":
         return "use `is null` or `is not null`"
     if keyword is None:
@@ -113,7 +113,7 @@ def in_place_of_operand(keyword: str | None, lexeme: str) -> str | None:
 
 
 def in_place_of_function(word: str) -> str:
-    """For a name before a parenthesis that is no function."""
+    """The hint for a name before a parenthesis that is not a function."""
     return (
         _before_condition(word)
         or suggest(word.lower(), FUNCTIONS)
@@ -122,9 +122,9 @@ def in_place_of_function(word: str) -> str:
 
 
 def behind_attribute(name: str, kind: str, lexeme: str, keyword: str | None) -> str | None:
-    """For what stands behind an attribute in place of an operator."""
+    """The hint for text after an attribute where an operator is expected."""
     if name.lower() == "escape":
-        return "`escape` stands behind a `like` pattern"
+        return "`escape` follows a `like` pattern"
     if kind in ("end", "close") or keyword in ("and", "or"):
         return f"a predicate compares: {shortened(name)} = true, {shortened(name)} is not null"
     if leading := _before_condition(name):
@@ -143,7 +143,7 @@ def behind_attribute(name: str, kind: str, lexeme: str, keyword: str | None) -> 
 
 
 def behind_negation(name: str, kind: str, lexeme: str, keyword: str | None) -> str | None:
-    """For what stands behind `attribute not`."""
+    """The hint for text after `attribute not`."""
     if leading := _before_condition(name):
         return leading
     if keyword == "null":
@@ -154,7 +154,7 @@ def behind_negation(name: str, kind: str, lexeme: str, keyword: str | None) -> s
 
 
 def behind_word(word: str, lexeme: str) -> str | None:
-    """For a number or a string behind a plain name: it may be meant as a timestamp."""
+    """The hint for a number or string after a plain name: it may be meant as a timestamp."""
     if word.lower() not in _MOMENTS:
         return None
     return f"write timestamp {shortened(lexeme)}" if _DATE.match(lexeme) else _MOMENT
@@ -169,7 +169,7 @@ def _before_condition(word: str) -> str | None:
 def _operator_like(
     name: str, lexeme: str, known: tuple[str, ...], negation: str = ""
 ) -> str | None:
-    """For a word in place of an operator: it may be a function, or misspelt."""
+    """The hint for a word instead of an operator: it may be a function, or misspelt."""
     near = nearest(lexeme.lower(), (*FUNCTIONS, *known))
     if near in FUNCTIONS:
         return f"write {negation}{near}({shortened(name)}, 'text')"
@@ -177,12 +177,12 @@ def _operator_like(
 
 
 def in_null_test(lexeme: str) -> str:
-    """For what stands behind `is` in place of `null`."""
+    """The hint for text after `is` where `null` is expected."""
     return suggest(lexeme.lower(), ("null",)) or "compare with a value by = and !="
 
 
 def in_place_of_value(before: str, kind: str, lexeme: str, keyword: str | None) -> str | None:
-    """For what stands where a value should; `before` is the character before it, if any."""
+    """The hint for text where a value is expected; `before` is the character before it, if any."""
     if keyword == "null":
         return "use `is null` or `is not null`"
     if lexeme.lower() in _MOMENTS:
@@ -194,19 +194,19 @@ def in_place_of_value(before: str, kind: str, lexeme: str, keyword: str | None) 
     if kind == "close" and before == "(":
         return "a list has at least one value; a filter that accepts nothing is `false`"
     if kind == "close" and before == ",":
-        return "the last value has no comma behind it"
+        return "the last value has no comma after it"
     return None
 
 
 def in_place_of_string(kind: str, lexeme: str, keyword: str | None) -> str | None:
-    """For what stands where only a string can."""
+    """The hint for text where a string is expected."""
     if kind == "number" or (kind == "name" and keyword is None):
         return f"strings take single quotes: '{shortened(lexeme)}'"
     return None
 
 
 def in_list(kind: str) -> str | None:
-    """For what stands behind a value of a list in place of a comma or the end of the list."""
+    """The hint for text in a list where a comma or the end of the list is expected."""
     if kind == "end":
         return "the list is not closed"
     is_word = kind in ("name", "number", "quoted", "string")
@@ -214,7 +214,7 @@ def in_list(kind: str) -> str | None:
 
 
 def after_operand(kind: str, lexeme: str, before: str) -> str | None:
-    """For what stands in place of AND, OR or the end; `before` is the character before it."""
+    """The hint for text where AND, OR or the end is expected; `before` is the character before."""
     if before == "'" and kind == "name":
         return "a quote inside a string is written twice: 'it''s'"
     match kind:
@@ -236,13 +236,13 @@ def after_operand(kind: str, lexeme: str, before: str) -> str | None:
 
 
 def in_double_quotes(name: str) -> str:
-    """For a quoted name where a string was expected."""
+    """The hint for a quoted name where a string is expected."""
     string = "'" + shortened(name.replace("'", "''")) + "'"
     return f'for the string write {string}; two quoted attributes compare as "a" = "b"'
 
 
 def in_regex(pattern: str) -> str | None:
-    """For a regular expression that is refused."""
+    """The hint for a regular expression that is refused."""
     if _LOOKAROUND.search(pattern):
         return "RE2 has neither lookaround nor references to groups"
     return None

@@ -45,7 +45,7 @@ def value_text(value: Value) -> str:
 def escaped(text: str) -> str:
     """The text on one line, harmless to a terminal: unprintable characters as Python's escapes.
 
-    For people to look at; a filter with such an escape would read as another one.
+    For display only: a filter with such an escape would be parsed as another filter.
     """
     if text.isprintable():
         return text

@@ -380,13 +380,13 @@ class Matcher:
             if segments:
                 self._merge(segments)
 
-    def save(self, location: Location) -> int:
+    def save(self, place: Location) -> int:
         """Save everything as a new version in a folder or a store; returns its number.
 
         A version is complete or absent, even after a crash. Raises StoreError if the store is
         damaged, and OSError if it cannot be written.
         """
-        store = store_at(location)
+        store = store_at(place)
         self.merge()
         with self._lock:
             self._flush()
@@ -399,7 +399,7 @@ class Matcher:
     @classmethod
     def load(
         cls,
-        location: Location,
+        place: Location,
         *,
         version: int | None = None,
         statistics: Statistics | None = None,
@@ -411,7 +411,7 @@ class Matcher:
         next `merge`. Raises StoreError if anything is missing or damaged.
         """
         matcher = cls(statistics=statistics, limits=limits)
-        for live in live_segments(load(store_at(location), version)):
+        for live in live_segments(load(store_at(place), version)):
             matcher._next_sequence += len(live)
             matcher._count += len(live) - live.dead
             matcher._append(live)

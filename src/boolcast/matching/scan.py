@@ -6,47 +6,26 @@ import numpy as np
 import pyarrow as pa
 
 from boolcast.filters.evaluation import evaluate
-from boolcast.filters.expressions import FilterLike
 from boolcast.matching.inputs.event_rows import numbered_events
 from boolcast.matching.inputs.protocol import MATCHES, Events
 from boolcast.matching.inputs.register import BATCH_MATCHES, Snapshot, Subscriptions
 from boolcast.model.events import Event
 
 
-class ScanMatcher:
+class ScanMatcher(Subscriptions):
     """The reference evaluator over all filters: an event costs one evaluation of each.
 
     Not thread-safe.
     """
 
-    def __init__(self) -> None:
-        self._subscriptions = Subscriptions()
-        self._snapshot: Snapshot | None = None
-
-    def add(self, subscription: str, filter: FilterLike) -> None:
-        self._subscriptions.add(subscription, filter)
-        self._snapshot = None
-
-    def remove(self, subscription: str) -> None:
-        self._subscriptions.remove(subscription)
-        self._snapshot = None
-
-    def __len__(self) -> int:
-        return len(self._subscriptions)
-
     def match(self, event: object) -> list[str]:
-        state = self._state()
+        state = self.snapshot()
         return state.names_of(_accepting(state, Event.from_python(event)))
 
     def match_batch(self, events: Events) -> pa.RecordBatchReader:
         return pa.RecordBatchReader.from_batches(
-            MATCHES, _matches(self._state(), numbered_events(events))
+            MATCHES, _matches(self.snapshot(), numbered_events(events))
         )
-
-    def _state(self) -> Snapshot:
-        if self._snapshot is None:
-            self._snapshot = self._subscriptions.snapshot()
-        return self._snapshot
 
 
 def _accepting(state: Snapshot, event: Event) -> list[int]:
@@ -61,7 +40,7 @@ def _matches(state: Snapshot, events: Iterator[tuple[int, Event]]) -> Iterator[p
         filters = _accepting(state, event)
         found += [number] * len(filters)
         accepted_by += filters
-        rows += int(state.holders[filters].sum())
+        rows += int(state.counts[filters].sum())
         if rows >= BATCH_MATCHES:
             yield from state.batches(np.array(found), np.array(accepted_by))
             found, accepted_by, rows = [], [], 0

@@ -1,8 +1,9 @@
 """Values, events, schemas, identifiers and statistics: the nouns that every room shares.
 
-Events come in as Python objects, JSON or Arrow tables. Their values become one of five kinds
-(`values`), nested objects become dotted names, and missing values disappear: an `Event` is a
-flat dict of converted values (`events`). From then on nothing is converted again.
+Events come in as Python objects, JSON or Arrow tables. A value has one of four kinds (boolean,
+number, string, timestamp), or is opaque, of no kind (`values`). Nested objects become dotted
+names, and missing values disappear: an `Event` is a flat dict of converted values (`events`).
+From then on nothing is converted again.
 
 A `Schema` says which attributes events have and of which kind; it is optional. `Statistics`
 is what history says about events. `sort_keys` turns values into bytes that sort alike.

@@ -127,7 +127,7 @@ def _type_without_views(kind: pa.DataType) -> pa.DataType:
 
 
 def _type_of_values(kind: pa.DataType) -> pa.DataType:
-    """The type of the values, behind a dictionary or run-end encoding."""
+    """The type of the values within a dictionary or run-end encoding."""
     while pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         kind = kind.value_type
     return kind

@@ -82,7 +82,7 @@ class SubscriptionStatistics(msgspec.Struct, frozen=True, kw_only=True):
         return 0.0 if known is None else known.subscriptions / self.subscriptions
 
     def affinity(self, attribute: str, other: str) -> float:
-        """Of the subscriptions that look at either of two attributes, the share that do at both.
+        """The share of subscriptions that use both attributes, among those that use at least one.
 
         >>> price = AttributeUse(
         ...     subscriptions=30, predicates=9, concentration=0.2, companions={"time": 20}

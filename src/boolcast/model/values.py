@@ -1,8 +1,8 @@
 """The values that filters are written with and events carry.
 
-Five kinds: boolean, number (64-bit integer or float64), string, timestamp (UTC,
-microseconds), and *opaque* for whatever is present but of no known kind (an array, NaN):
-it satisfies `is not null` and nothing else. Values compare within their kind only.
+There are four kinds: boolean, number (64-bit integer or float64), string, and timestamp (UTC,
+microseconds). Any other value (an array, NaN) is *opaque*, of no kind: it satisfies `is not null`
+and nothing else. Values compare within their kind only.
 
 Within a kind, Python's own comparisons are right: integers and floats
 compare exactly, -0.0 equals 0, strings order by code point. Across kinds they do not
@@ -27,7 +27,7 @@ from boolcast.errors import EventError
 
 
 class Kind(StrEnum):
-    """The kinds of value; two values of different kinds never compare."""
+    """The four kinds, and `OPAQUE` for a value of none; only values of one kind compare."""
 
     BOOLEAN = "boolean"
     NUMBER = "number"

@@ -274,7 +274,3 @@ class Auction:
     def advertisement(self, row: int) -> Filter:
         """One filter, as `subscription`."""
         return next(self.advertisement_filters(row, 1))
-
-    def advertisement_class(self, row: int) -> str:
-        """The class of one row, such as `A1`."""
-        return self._advertisements.class_of(row)

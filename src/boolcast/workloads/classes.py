@@ -3,8 +3,8 @@
 There are three classes of subscriptions and eight of advertisements.
 
 The shapes are those of W2, children in its order, so that level-order node numbers are the
-ones that P3 quotes. A shape is itself a filter; where a row puts a constant of its own stands
-a *slot*, a string that begins with `$`. What W2 leaves open is as it recommends: format is
+ones that P3 quotes. A shape is itself a filter. A *slot*, a string that begins with `$`,
+marks where a row puts a constant of its own. What W2 leaves open is as it recommends: format is
 the outer factor, softcover the first format. Which example price belongs to which leaf is
 not known either: here new is dearer than used, and hardcover dearer than softcover.
 

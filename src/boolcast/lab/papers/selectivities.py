@@ -17,7 +17,7 @@ def learnt_selectivities(filters: Iterable[Filter], lessons: Iterable[pa.Table])
     """What the counting engine learns from events about the predicates of filters.
 
     The engine counts for predicates, not for filters. So each predicate is added once, together
-    with one that no event fulfils. Nothing becomes a candidate, and learning is ten times as fast.
+    with one that no event satisfies. Nothing becomes a candidate, and learning is ten times faster.
     """
     forest = Forest()
     for filter in filters:

@@ -1,10 +1,10 @@
-"""P1's engine: count fulfilled predicates, then evaluate few trees (P1-B3).
+"""P1's engine: count satisfied predicates, then evaluate few trees (P1-B3).
 
-Distinct predicates have one-dimensional indexes by attribute. An event fulfils some of them;
+Distinct predicates have one-dimensional indexes by attribute. An event satisfies some of them;
 each counts up the hits of the filters it occurs in, as often as it occurs there (P1-E1). Only a
 filter with at least as many hits as its tree needs true leaves (P_min, P1-B2) is a candidate,
-and its tree is evaluated on the bits of the fulfilled predicates. `predicate_indexes` finds the
-predicates that an event fulfils.
+and its tree is evaluated on the bits of the satisfied predicates. `predicate_indexes` finds the
+predicates that an event satisfies.
 
 The access engine is measured against this one, and selectivities are learnt here (P1-B5). The
 index is rebuilt at the first match after a change.
@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from boolcast.algebra.ordered_sets import MISSING, OrderedSet
 from boolcast.algebra.value_sets import meaning
-from boolcast.filters.expressions import FilterLike, Leaf, Residual
+from boolcast.filters.expressions import Leaf, Residual
 from boolcast.matching.counting.forests import Forest, associations, jump_code, minimum_count
 from boolcast.matching.counting.kernels.counting import (
     Encoded,
     Output,
     Scratch,
     Trees,
-    fulfil,
+    find_satisfied,
     match_events,
 )
 from boolcast.matching.counting.predicate_indexes import PredicateTests, posted, space_of
@@ -48,7 +48,7 @@ _LEVELS: Final = 31
 class Work(NamedTuple):
     """The work for one event, independent of the machine (P1-X5).
 
-    `associations` of fulfilled predicates with filters are counted; then `candidates` are
+    `associations` of satisfied predicates with filters are counted; then `candidates` are
     evaluated, which have `leaves` in total.
     """
 
@@ -57,27 +57,16 @@ class Work(NamedTuple):
     leaves: float
 
 
-class CountingMatcher:
+class CountingMatcher(Subscriptions):
     """P1's two-step filter over arbitrary Boolean trees, with selectivity counters.
 
     Not thread-safe. After a change the next match builds a new index.
     """
 
     def __init__(self) -> None:
-        self._subscriptions = Subscriptions()
+        super().__init__()
         self._index: CountingIndex | None = None
         self._counters: SelectivityCounters | None = None
-
-    def add(self, subscription: str, filter: FilterLike) -> None:
-        self._subscriptions.add(subscription, filter)
-        self._index = None
-
-    def remove(self, subscription: str) -> None:
-        self._subscriptions.remove(subscription)
-        self._index = None
-
-    def __len__(self) -> int:
-        return len(self._subscriptions)
 
     def match(self, event: object) -> list[str]:
         index = self._built()
@@ -101,8 +90,11 @@ class CountingMatcher:
         return self._built().counters.statistics()
 
     def _built(self) -> "CountingIndex":
-        if self._index is None:
-            self._index = CountingIndex(self._subscriptions.snapshot(), self._counters)
+        state = self.snapshot()
+        if self._index is None or self._index.state is not state:
+            # The former index need not stay in memory.
+            self._index = None
+            self._index = CountingIndex(state, self._counters)
             self._counters = self._index.counters
         return self._index
 
@@ -185,12 +177,12 @@ class CountingIndex:
         sizes = np.diff(self._trees.leaf_starts.astype(np.int64), append=len(self._trees.leaves))
         total = np.zeros(3)
         for event in range(len(events)):
-            count = _fulfil(event, encoded, self.predicates.arrays, self._scratch.fulfilled)
+            count = _find_satisfied(event, encoded, self.predicates.arrays, self._scratch.satisfied)
             hits = np.zeros(len(self._trees.minimums), dtype=np.int64)
             touched = 0
-            for predicate in self._scratch.fulfilled[:count].tolist():
+            for predicate in self._scratch.satisfied[:count].tolist():
                 row = slice(int(starts[predicate]), int(starts[predicate + 1]))
-                # A filter stands in a row once, so that no hit is lost.
+                # A filter occurs in a row only once, so no hit is lost.
                 hits[slots[row]] += counts[row]
                 touched += row.stop - row.start
             candidates = hits >= self._trees.minimums
@@ -198,12 +190,12 @@ class CountingIndex:
         return Work(*(total / max(len(events), 1)).tolist())
 
 
-_fulfil = cast("Callable[..., int]", fulfil)
+_find_satisfied = cast("Callable[..., int]", find_satisfied)
 _match_events = cast("Callable[..., tuple[int, int]]", match_events)
 
 
 class PredicateIndexes:
-    """Which predicates an event fulfils: by rank where they are intervals, else by a test.
+    """Which predicates an event satisfies: by rank where they are intervals, else by a test.
 
     `arrays` are the indexes as the kernel takes them.
     """
@@ -220,7 +212,7 @@ class PredicateIndexes:
         self._spaces = {
             name: (position, space_of(rows)) for position, (name, rows) in enumerate(sets.items())
         }
-        # Attributes whose absence fulfils a predicate: `is null`.
+        # Attributes whose absence satisfies a predicate: `is null`.
         self._awaited = [
             (name, *self._spaces[name])
             for name, rows in sets.items()

@@ -1,12 +1,12 @@
-"""Which predicates an event fulfils: an index by rank where they are intervals, else a test.
+"""Which predicates an event satisfies: an index by rank where they are intervals, else a test.
 
 Most predicates are sets of intervals between ranks (`values.ranks`). Their index is a binary tree
-over the ranks: the nodes above an event's rank hold exactly the predicates that it fulfils.
+over the ranks: the nodes above an event's rank hold exactly the predicates that it satisfies.
 Patterns and residuals are tested one by one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, assert_never, cast
+from typing import Final, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,14 +40,15 @@ class PredicateTests:
             if isinstance(leaf, AttributeComparison):
                 self._comparisons.setdefault(leaf.attribute, []).append((number, leaf))
             else:
-                test = _test(cast("Like | StringTest | Matches", leaf))
+                assert isinstance(leaf, Like | StringTest | Matches)
+                test = _test(leaf)
                 self._patterns.setdefault(leaf.attribute, []).append((number, test))
 
     def __bool__(self) -> bool:
         return bool(self._patterns or self._comparisons)
 
     def holding(self, event: Event) -> list[int]:
-        """The numbers of those that the event fulfils."""
+        """The numbers of the predicates that the event satisfies."""
         holding: list[int] = []
         for name, tests in self._patterns.items():
             value = event.get(name)
@@ -66,7 +67,7 @@ def _test(leaf: Like | StringTest | Matches) -> Callable[[str], bool]:
 
 
 def _fitting(leaf: Like | StringTest | Matches) -> Callable[[str], bool]:
-    """The same without its negation; a pattern is compiled here and once."""
+    """The test without the negation; a pattern is compiled once, here."""
     match leaf:
         case Like(_, pattern, escape, _):
             return LikePattern.parse(pattern, escape).matches
@@ -118,7 +119,7 @@ def posted(indexes: Sequence[tuple[RankSpace, Mapping[int, OrderedSet]]]) -> Ind
 def intervals_of(
     space: RankSpace, rows: Mapping[int, OrderedSet]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Every interval of every set: the predicate's number, its first rank, the one behind it."""
+    """Every interval of every set: the predicate's number, first rank and end (excluded)."""
     numbers: list[int] = []
     bounds: list[int] = []
     for number, boundaries in rows.items():

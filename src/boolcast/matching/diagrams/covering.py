@@ -61,7 +61,7 @@ class CoveringSearch:
         self._nodes = nodes
         self._variables = variables
         self._tops: dict[int, dict[int, None]] = {}
-        """For each variable the roots that are false unless it, or another such, is true."""
+        """The roots of each variable: they are false unless it, or another such, is true."""
         self._top_counts = Growing(np.int64)
         self._right_codes = Growing(np.uint64)
         self._left_codes = Growing(np.uint64)

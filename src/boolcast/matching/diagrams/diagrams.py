@@ -103,12 +103,12 @@ class Diagrams:
 
         A conjunction is a chain, built from the bottom in microseconds.
         """
-        assert name not in self, "a name stands for one filter"
+        assert name not in self, "a name has one filter"
         formula = formula_of(filter, self._world)
         tree, held, new = self.variables.hold(formula)
         root = self.nodes.build(tree)
         if root is None:
-            self.variables.let_go(held)
+            self.variables.release(held)
             self._outside[name] = filter
             return
         self._questions.add(new)
@@ -132,7 +132,7 @@ class Diagrams:
             if root > TRUE:
                 self._covering.remove_root(root)
         self.nodes.release(root)
-        self._questions.remove(self.variables.let_go(held))
+        self._questions.remove(self.variables.release(held))
 
     def question(self, filter: Filter) -> Question:
         """The predicate phase of `covering` alone: which variables the filter bears on."""

@@ -81,10 +81,6 @@ class DependencyCache:
         self._down: dict[int, set[int]] = {}
         self._constraints: dict[int, Constraint] = {}
 
-    def dependencies(self) -> set[tuple[int, int]]:
-        """The minimal set: pairs of variables of which the first implies the second."""
-        return {(one, other) for one, above in self._up.items() for other in above}
-
     def add(self, number: int, constraint: Constraint) -> None:
         above = set(self._compared.implied(constraint, None).tolist())
         below = set(self._compared.implying(constraint, None).tolist())

@@ -1,4 +1,4 @@
-"""The index that matches events against diagrams as they stand (P2-B4).
+"""The index that matches events against the current diagrams (P2-B4).
 
 The paper evaluates every diagram once for an event. Here only nodes that may be true are visited
 (`kernels.matching`): each node waits for its variable or for the node below it, whichever is true
@@ -158,7 +158,7 @@ _NO_TEXTS: Final = np.zeros(0, dtype=np.int32)
 
 
 class _Ranks:
-    """Variables as intervals of ranks, and the estimated share of events that fulfil them."""
+    """Variables as intervals of ranks, and the estimated share of events that satisfy them."""
 
     def __init__(
         self,

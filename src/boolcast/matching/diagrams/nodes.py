@@ -117,7 +117,7 @@ class Nodes:
                 parts = 1
 
     def _make_room(self, length: int) -> None:
-        """See to it that a build finds what it may need."""
+        """Enlarge the arrays, so that a build has room for what it may need."""
         store = self.store
         if length > len(self._room.stack):
             self._room = self._room._replace(

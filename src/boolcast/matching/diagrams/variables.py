@@ -74,7 +74,7 @@ class Variables:
             uses[number] += 1
         return tree, tuple(held), new
 
-    def let_go(self, held: Sequence[int]) -> list[tuple[int, Constraint]]:
+    def release(self, held: Sequence[int]) -> list[tuple[int, Constraint]]:
         """A filter no longer holds these variables; returns those that no other filter holds."""
         uses = self._uses.view()
         gone: list[tuple[int, Constraint]] = []

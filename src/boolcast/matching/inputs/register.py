@@ -31,11 +31,12 @@ def checked_filter(subscription: str, filter: FilterLike) -> Filter:
 
 
 class Subscriptions:
-    """Filters and their ids; equal filters are one. Iterates over the filters."""
+    """Filters and their ids; equal filters are one. The base of the engines that take snapshots."""
 
     def __init__(self) -> None:
         self._filters: dict[str, Filter] = {}
-        self._holders: dict[Filter, dict[str, None]] = {}
+        self._ids: dict[Filter, dict[str, None]] = {}
+        self._snapshot: Snapshot | None = None
 
     def add(self, subscription: str, filter: FilterLike) -> None:
         """Add an id, or give it another filter.
@@ -45,9 +46,9 @@ class Subscriptions:
         parsed = checked_filter(subscription, filter)
         if subscription in self._filters:
             self.remove(subscription)
-        holders = self._holders.setdefault(parsed, {})
-        holders[subscription] = None
+        self._ids.setdefault(parsed, {})[subscription] = None
         self._filters[subscription] = parsed
+        self._snapshot = None
 
     def remove(self, subscription: str) -> None:
         """Remove an id. Raises UnknownSubscriptionError."""
@@ -55,31 +56,31 @@ class Subscriptions:
         filter = self._filters.pop(subscription, None)
         if filter is None:
             raise UnknownSubscriptionError(subscription)
-        holders = self._holders[filter]
-        del holders[subscription]
-        if not holders:
-            del self._holders[filter]
+        ids = self._ids[filter]
+        del ids[subscription]
+        if not ids:
+            del self._ids[filter]
+        self._snapshot = None
 
     def __len__(self) -> int:
         return len(self._filters)
 
-    def __iter__(self) -> Iterator[Filter]:
-        return iter(self._holders)
-
     def snapshot(self) -> "Snapshot":
-        """The current state; takes time linear in the subscriptions."""
-        holders = self._holders.values()
-        return Snapshot(
-            tuple(self._holders),
-            [name for names in holders for name in names],
-            np.cumsum([0, *map(len, holders)], dtype=np.int64),
-        )
+        """The current state; after a change it takes time linear in the subscriptions."""
+        if self._snapshot is None:
+            ids = self._ids.values()
+            self._snapshot = Snapshot(
+                tuple(self._ids),
+                [name for names in ids for name in names],
+                np.cumsum([0, *map(len, ids)], dtype=np.int64),
+            )
+        return self._snapshot
 
 
 class Snapshot:
     """Filters by number, and their ids: those of `i` are `names[starts[i] : starts[i + 1]]`.
 
-    `holders` counts them.
+    `counts` says how many they are.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Snapshot:
         self.filters = filters
         self.names = names
         self.starts = starts
-        self.holders = np.diff(starts)
+        self.counts = np.diff(starts)
         self._dictionary: pa.StringArray | None = None
 
     def names_of(self, numbers: Iterable[int]) -> list[str]:
@@ -105,7 +106,7 @@ class Snapshot:
         """Matches as record batches, a row for each id of a filter that accepts an event."""
         if self._dictionary is None:
             self._dictionary = pa.array(self.names, pa.string())
-        counts = self.holders[numbers]
+        counts = self.counts[numbers]
         ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0
         for first in range(0, total, BATCH_MATCHES):

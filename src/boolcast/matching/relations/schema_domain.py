@@ -4,8 +4,6 @@ Patterns and residual predicates count by their place in the order of values alo
 out nothing else.
 """
 
-from typing import cast
-
 from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.ordered_sets import NOTHING, OrderedSet
 from boolcast.algebra.value_sets import ALL_EVENTS, Variable, meaning, worlds
@@ -46,5 +44,5 @@ class SchemaDomain:
             case Or(children):
                 return Or(tuple(map(self._without_impossible, children)))
             case _:
-                is_possible = not list(node.predicates()) or self.values(cast("Leaf", node))[1]
+                is_possible = all(self.values(leaf)[1] for leaf in node.predicates())
                 return node if is_possible else FALSE

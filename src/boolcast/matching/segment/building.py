@@ -42,10 +42,10 @@ def cut_shares(
     """For each filter, the estimated share of events that satisfy its cheapest cut."""
     if group.shape.root is None:
         return np.ones(len(group.slots))
-    return _cost(group.shape.root, _chances(group, spaces, selectivity), [])
+    return _cost(group.shape.root, _estimated_shares(group, spaces, selectivity), [])
 
 
-def _chances(
+def _estimated_shares(
     group: "RankedGroup", spaces: "Spaces", selectivity: "Selectivity"
 ) -> NDArray[np.float64]:
     """The estimated share of events that satisfy each test (columns) of each filter (rows)."""
@@ -86,12 +86,12 @@ class _Builder:
             always = np.full(len(slots), -1)
             self._post(0, begin, begin + 1, slots, always, is_multiple=False)
             return
-        chances = _chances(group, self.spaces, self.selectivity)
-        for rows, cut in _cuts(shape.root, chances):
-            self._add_cut(group, rows, sorted(cut), np.median(chances[rows], axis=0).tolist())
+        shares = _estimated_shares(group, self.spaces, self.selectivity)
+        for rows, cut in _cuts(shape.root, shares):
+            self._add_cut(group, rows, sorted(cut), np.median(shares[rows], axis=0).tolist())
 
     def _add_cut(
-        self, group: "RankedGroup", rows: Integers, cut: list[int], chances: list[float]
+        self, group: "RankedGroup", rows: Integers, cut: list[int], shares: list[float]
     ) -> None:
         """Post the filters in these rows of the group, which all share a cut."""
         shape = group.shape
@@ -101,7 +101,7 @@ class _Builder:
         for test in cut:
             is_exact = shape.tests[test].kind == "intervals"
             known = frozenset((test,)) if is_exact else frozenset[int]()
-            code = tuple(short_circuit(shape.root, chances, known))
+            code = tuple(short_circuit(shape.root, shares, known))
             if code not in programs:
                 programs[code] = self._programs(group, rows, code)
             attribute = self.spaces.index[shape.tests[test].attribute]
@@ -345,12 +345,12 @@ def _any_of_each(flags: Integers, starts: Integers) -> NDArray[np.uint8]:
     return np.maximum.reduceat(flags, starts).astype(np.uint8)
 
 
-def _cuts(root: Inner | int, chances: NDArray[np.float64]) -> Iterator[tuple[Integers, set[int]]]:
+def _cuts(root: Inner | int, shares: NDArray[np.float64]) -> Iterator[tuple[Integers, set[int]]]:
     """Filters that share their best cut: their rows, and the tests of the cut."""
     choices: list[Integers] = []
-    _cost(root, chances, choices)
+    _cost(root, shares, choices)
     if not choices:
-        yield np.arange(len(chances)), _chosen_tests(root, iter(()))
+        yield np.arange(len(shares)), _chosen_tests(root, iter(()))
         return
     _, first, which = np.unique(_row_numbers(choices), return_index=True, return_inverse=True)
     for number, row in enumerate(first.tolist()):
@@ -373,12 +373,12 @@ def _row_numbers(columns: Sequence[Integers]) -> Integers:
 
 
 def _cost(
-    node: Inner | int, chances: NDArray[np.float64], choices: list[Integers]
+    node: Inner | int, shares: NDArray[np.float64], choices: list[Integers]
 ) -> NDArray[np.float64]:
     """The cost of each filter's best cut; the ANDs' choices are appended in post-order."""
     if isinstance(node, int):
-        return chances[:, node]
-    costs = np.stack([_cost(child, chances, choices) for child in node.children], axis=1)
+        return shares[:, node]
+    costs = np.stack([_cost(child, shares, choices) for child in node.children], axis=1)
     if not node.is_and:
         total: NDArray[np.float64] = costs.sum(axis=1)
         return total

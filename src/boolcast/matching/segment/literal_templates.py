@@ -4,7 +4,7 @@ import re
 from array import array
 from itertools import accumulate, pairwise
 from operator import getitem
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -196,10 +196,9 @@ class LiteralTemplate:
         node = to_nnf(filter)
         parts = take_apart(node)
         leaves = list(node.predicates())
-        counts = [_literals_of(leaf) for leaf in leaves]
-        if parts is None or not leaves or len(parts[0].tests) != len(leaves) or None in counts:
+        known = [count for leaf in leaves if (count := _literals_of(leaf)) is not None]
+        if parts is None or not leaves or not len(parts[0].tests) == len(leaves) == len(known):
             return None
-        known = cast("list[int]", counts)
         if sum(known) != len(literals):
             return None
         return cls(parts[0].root, list(map(constants.table, leaves, known)), known, groups)
@@ -289,4 +288,6 @@ def _value(literal: str, like: Value) -> Value:
         return _text(literal)
     if len(literal) <= 18 and literal.isdigit():
         return int(literal)
-    return cast("Comparison", parse(f"a = {literal}")).value
+    comparison = parse(f"a = {literal}")
+    assert isinstance(comparison, Comparison)
+    return comparison.value

@@ -171,6 +171,10 @@ class Numbers:
             for high, low in zip(self.highs.tolist(), self.lows.tolist(), strict=True)
         ]
 
+    def prepare(self) -> None:
+        """Make what `rank` needs."""
+        _ = self._few
+
     @cached_property
     def _few(self) -> list[int | float] | None:
         return self.values() if len(self) <= FEW else None

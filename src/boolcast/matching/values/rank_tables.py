@@ -44,7 +44,8 @@ class Spaces:
             having = [number for number, each in enumerate(several) if name in each.index]
             parts = [several[number].spaces[several[number].index[name]] for number in having]
             spaces[name], moves = _united(parts)
-            spaces[name].prepare()
+            # Now, in the background, and not at the first match.
+            _ = spaces[name].strings.table
             for number, move in zip(having, moves, strict=True):
                 maps[number][name] = move
         return cls(spaces), list(maps)

@@ -228,8 +228,10 @@ class RankSpace:
         return dict(zip(self.strings.texts(), ranks.tolist(), strict=True))
 
     def prepare(self) -> None:
-        """Make what a search needs, so that the first one need not wait."""
-        _ = self._search
+        """Make what the search for a rank needs, so that the first search need not wait."""
+        _ = self._search, self._few
+        self.numbers.prepare()
+        self.timestamps.prepare()
 
     @cached_property
     def _search(self) -> tuple[Any, ...]:

@@ -205,8 +205,8 @@ def _probability(node: Inner | int, order: Sequence[float]) -> float:
         return order[node]
     product = 1.0
     for child in node.children:
-        chance = _probability(child, order)
-        product *= chance if node.is_and else 1 - chance
+        probability = _probability(child, order)
+        product *= probability if node.is_and else 1 - probability
     return product if node.is_and else 1 - product
 
 

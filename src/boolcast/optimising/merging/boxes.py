@@ -22,7 +22,7 @@ _CLAUSES: Final = 64
 class Box(NamedTuple):
     """The events whose values lie in all `ranges` and that satisfy all `others`.
 
-    `others` are the predicates that are no set of values: residual predicates and patterns.
+    `others` are the predicates that are not sets of values: residual predicates and patterns.
     """
 
     ranges: dict[str, OrderedSet]

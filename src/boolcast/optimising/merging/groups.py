@@ -14,7 +14,7 @@ the cheaper one is taken, until no rule or no threshold allows another.
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from boolcast.algebra import ordered_sets as ordered
 from boolcast.algebra.ordered_sets import OrderedSet
@@ -79,7 +79,7 @@ class SplitConjunction(NamedTuple):
 
 
 def split(filter: Filter, order: AttributeOrder) -> SplitConjunction | None:
-    """Find the top predicate; None if the filter is no conjunction or has several there.
+    """Find the top predicate; None if the filter is not a conjunction or has several on top.
 
     A predicate on two attributes is never alone on top.
     """
@@ -116,7 +116,7 @@ class MergedPredicate(NamedTuple):
 
     @classmethod
     def of(cls, predicate: Leaf, member: SubscriptionId) -> "MergedPredicate":
-        """Of one subscription; a predicate that is no set of values accepts none for certain."""
+        """The predicate of one subscription; its union is empty if it is not a set of values."""
         variable, inside, _ = meaning(predicate)
         is_set = not variable.is_residual and not inside.literals
         return cls(predicate, (member,), inside.ordered if is_set else ordered.NOTHING)
@@ -176,7 +176,8 @@ def _on_a_line(several: Sequence[MergedPredicate], limits: GroupLimits) -> list[
         return list(several)
     sides: dict[str, list[MergedPredicate]] = {"lower": [], "upper": [], "point": [], "hole": []}
     for each in sorted(several, key=lambda each: values_of(each.predicate)):
-        sides[side_of(cast("Comparison", each.predicate))].append(each)
+        assert isinstance(each.predicate, Comparison)
+        sides[side_of(each.predicate)].append(each)
     # Of those that are open on one side, the widest covers the others.
     lower = _absorbing(sides["lower"][::-1], limits)
     upper = _absorbing(sides["upper"], limits)

@@ -30,11 +30,11 @@ class Audience(Protocol):
     """The events that count."""
 
     def probability(self, box: Box) -> float:
-        """That an event counts and lies in the box."""
+        """The probability that an event counts and lies in the box."""
 
 
 def _probability_of(box: Box, probabilities: "Probabilities") -> float:
-    """That an event lies in the box."""
+    """The probability that an event lies in the box."""
     values = (probabilities.of_values(name, values) for name, values in box.ranges.items())
     return math.prod(values) * math.prod(map(probabilities.of_predicate, box.others))
 
@@ -52,8 +52,8 @@ class AllEvents:
 class Advertised:
     """Events that one of the advertisements accepts count: definition 2.
 
-    An advertisement that is no conjunction counts as its conjunctions. Predicates that are no
-    set of values are ignored, so too many events may count, never too few (R8).
+    An advertisement that is not a conjunction counts as its conjunctions. Predicates that are not
+    sets of values are ignored, so too many events may count, never too few (R8).
     """
 
     def __init__(self, probabilities: "Probabilities", advertisements: Iterable[Filter]) -> None:
@@ -91,7 +91,7 @@ class Advertised:
 def imperfection_of(
     merger: Filter, constituents: Iterable[Filter], audience: Audience
 ) -> Imperfection:
-    """The imperfection of a merger; one that is no conjunction counts as accepting all events.
+    """The imperfection of a merger; one that is not a conjunction counts as accepting all.
 
     >>> from boolcast.filters.parsing import parse
     >>> from boolcast.optimising.statistics.probabilities import Range, Uniform

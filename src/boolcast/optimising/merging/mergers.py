@@ -108,7 +108,7 @@ class Mergers:
         return identifier in self._mergers
 
     def constituents(self, identifier: SubscriptionId) -> tuple[SubscriptionId, ...]:
-        """What a merger stands for; empty for an entry that is no merger."""
+        """The constituents of a merger; empty for an entry that is not a merger."""
         merger = self._mergers.get(identifier)
         return () if merger is None else tuple(merger.constituents)
 

@@ -116,7 +116,7 @@ class PruningQueue(Generic[Name, M]):
     """Entries by id, and what to prune next.
 
     `learn` brings a newer measure, and the change policy decides about prunings that were queued
-    by the old one. `standing` always goes by the newest.
+    by the old one. `standing` always uses the newest.
     """
 
     def __init__(
@@ -340,7 +340,7 @@ def matching_share(
     selectivities: Selectivities,
     destinations: Mapping[SubscriptionId, str],
 ) -> Standing:
-    """The standing of entries of which some are rewritten. Costs a pass over all."""
+    """The standing of entries, some of them rewritten. Costs a pass over all."""
     tally = MatchingShare()
     for name, filter in originals.items():
         original = now = estimated(prepared(filter), selectivities).average

@@ -111,14 +111,14 @@ class _Replacing:
         }
         self.index = _Index(selectivities)
         self.averages = {name: tree.estimate.average for name, tree in self.trees.items()}
-        """Of the original entries."""
+        """The estimates of the original entries."""
         self.tally = MatchingShare()
         for name, tree in self.trees.items():
             self.book(name, +1)
             for leaf in _leaves(tree.node):
                 self.index.add(leaf, name)
         self.plans: list[_Plan] = []
-        for leaf in list(self.index.holders):
+        for leaf in list(self.index.entries):
             self.plan(leaf)
         self.floor = self.count_ends()
 
@@ -154,7 +154,7 @@ class _Replacing:
         )
 
     def standing(self, operations: int) -> Standing:
-        return self.tally.standing(operations, len(self.index.holders))
+        return self.tally.standing(operations, len(self.index.entries))
 
     def book(self, name: SubscriptionId, count: int) -> None:
         """Add the current entry to the tally, or remove it."""
@@ -170,7 +170,7 @@ class _Replacing:
                 self.trees[name].estimate.degradation_to(
                     self.replaced(name, leaf, nearest).estimate
                 )
-                for name in self.index.holders[leaf]
+                for name in self.index.entries[leaf]
             )
             heappush(self.plans, _Plan(round(degradation, 12), str(leaf), leaf, nearest))
 
@@ -182,7 +182,7 @@ class _Replacing:
         """
         planned = {plan.replaced: plan.by for plan in self.plans}
         end_of: dict[Leaf, Leaf] = {}
-        for leaf in self.index.holders:
+        for leaf in self.index.entries:
             path: dict[Leaf, None] = {}
             at = leaf
             while at not in end_of and at in planned and at not in path:
@@ -212,33 +212,33 @@ class _Replacing:
 
     def carry_out(self, plan: _Plan) -> tuple[SubscriptionId, ...]:
         """Change all entries that hold the predicate, and return their names."""
-        holders = tuple(self.index.holders[plan.replaced])
-        for name in holders:
+        names = tuple(self.index.entries[plan.replaced])
+        for name in names:
             self.book(name, -1)
             self.trees[name] = self.replaced(name, plan.replaced, plan.by)
             self.book(name, +1)
             self.index.add(plan.by, name)
         self.index.remove(plan.replaced)
-        return holders
+        return names
 
 
 class _Index:
     """Registered predicates, the entries that hold them, and possible replacements by share."""
 
     def __init__(self, selectivities: Selectivities) -> None:
-        self.holders: dict[Leaf, dict[SubscriptionId, None]] = {}
+        self.entries: dict[Leaf, dict[SubscriptionId, None]] = {}
         self._selectivities = selectivities
         self._wide: dict[str, list[tuple[float, str, Leaf]]] = {}
 
-    def add(self, leaf: Leaf, holder: SubscriptionId) -> None:
-        if leaf not in self.holders:
-            self.holders[leaf] = {}
+    def add(self, leaf: Leaf, name: SubscriptionId) -> None:
+        if leaf not in self.entries:
+            self.entries[leaf] = {}
             if _may_cover(leaf):
                 insort(self._wide.setdefault(leaf.attribute, []), self._row(leaf))
-        self.holders[leaf][holder] = None
+        self.entries[leaf][name] = None
 
     def remove(self, leaf: Leaf) -> None:
-        del self.holders[leaf]
+        del self.entries[leaf]
         if _may_cover(leaf):
             wide = self._wide[leaf.attribute]
             del wide[bisect_left(wide, self._row(leaf)[:2])]

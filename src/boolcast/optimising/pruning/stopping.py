@@ -65,7 +65,7 @@ class Tally(Protocol):
         """Add an entry with its averages, as it came and now; a count of -1 removes it."""
 
     def standing(self, operations: int, predicates: int) -> Standing:
-        """The standing after so many operations, with so many predicates left."""
+        """The standing after these operations, with this number of predicates left."""
 
 
 class MatchingShare:
@@ -129,7 +129,7 @@ class StoppingRule(Protocol):
 
 
 class Operations(msgspec.Struct, frozen=True):
-    """Stop after so many operations."""
+    """Stop after this number of operations."""
 
     count: int
 
@@ -145,7 +145,7 @@ class Operations(msgspec.Struct, frozen=True):
 
 
 class MemoryTarget(msgspec.Struct, frozen=True):
-    """Stop when so many predicates are left, or fewer, counted as often as they occur.
+    """Stop when at most this many predicates are left, counted as often as they occur.
 
     A target below the floor is refused before anything is pruned: pruning everything would cost
     the most events and still miss the target. A target above the floor may still be missed.

@@ -1,7 +1,7 @@
 """A filter with the estimates of its subtrees, and what can be pruned from it (P1-B4, P3-B5).
 
 To prune is to remove a child of an AND: what is left accepts all that the filter accepted, and
-more. A child of an OR is never removed, for that would lose events, nor is the root. An AND with
+more. A child of an OR is never removed (that would lose events), nor is the root. An AND with
 one child left is replaced by that child. A filter without an AND (a predicate, or an OR of
 predicates) is exhausted.
 
@@ -13,10 +13,10 @@ further left. So inner prunings come before outer ones, and runs are repeatable.
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, Protocol
 
 from boolcast.filters.canonical import canonical_node, to_nnf, without_constants
-from boolcast.filters.expressions import And, Constant, Filter, Leaf, Or
+from boolcast.filters.expressions import And, Constant, Filter, Leaf, Not, Or
 from boolcast.optimising.statistics.estimates import Estimate, EstimateRules
 
 _DIGITS: Final = 12
@@ -73,7 +73,8 @@ class Tree:
             case Constant(value):
                 return cls(node, (), rules.always if value else rules.never, rules)
             case _:
-                return cls(node, (), measure.estimate(cast("Leaf", node)), rules)
+                assert not isinstance(node, Not), "a prepared filter has no negation"
+                return cls(node, (), measure.estimate(node), rules)
 
 
 def estimated(node: Filter, measure: Measure) -> Estimate:
@@ -86,7 +87,8 @@ def estimated(node: Filter, measure: Measure) -> Estimate:
         case Constant(value):
             return measure.rules.always if value else measure.rules.never
         case _:
-            return measure.estimate(cast("Leaf", node))
+            assert not isinstance(node, Not), "a prepared filter has no negation"
+            return measure.estimate(node)
 
 
 def _joined(is_and: bool, subtrees: Sequence[Tree], rules: EstimateRules) -> Tree:

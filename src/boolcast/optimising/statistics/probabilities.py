@@ -23,13 +23,13 @@ from boolcast.optimising.statistics.value_bins import share_of_values
 
 
 class Probabilities(Protocol):
-    """Of the values of an event; attributes are taken as independent."""
+    """The probabilities of an event's values; attributes are assumed to be independent."""
 
     def of_values(self, attribute: str, values: OrderedSet) -> float:
-        """That the attribute has one of these values, or is missing if *missing* is one."""
+        """The probability that the attribute has one of these values; *missing* may be one."""
 
     def of_predicate(self, predicate: Leaf) -> float:
-        """That a predicate holds which is no set of values."""
+        """The probability of a predicate that is not a set of values."""
 
 
 class Range(msgspec.Struct, frozen=True):

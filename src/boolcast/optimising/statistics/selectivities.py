@@ -109,7 +109,7 @@ class Selectivities:
 
     @property
     def statistics(self) -> Statistics:
-        """The statistics behind all shares."""
+        """The statistics that the shares come from."""
         return self._statistics
 
     def estimate(self, predicate: Leaf) -> Estimate:

@@ -15,7 +15,7 @@ from boolcast.model.statistics import AttributeStatistics, Statistics, ValueBin
 def share_by_values(predicate: Leaf, statistics: Statistics) -> float | None:
     """The share, or None if it cannot be known from values.
 
-    That is so for attributes without statistics, residual predicates and patterns.
+    It is None for attributes without statistics, residual predicates and patterns.
     """
     known = statistics.attributes.get(predicate.attribute)
     if known is None or statistics.events == 0:

@@ -101,7 +101,7 @@ class ObjectStore:
 
     Files with a checksum in their name are copied to the folder `cache`, else to the one that
     `BOOLCAST_CACHE` names, else to one under the system's temporary folder. The limit is
-    `cache_bytes`, else `BOOLCAST_CACHE_BYTES`, else 16 GiB. On Windows nothing is copied.
+    `BOOLCAST_CACHE_BYTES`, else 16 GiB. On Windows nothing is copied.
 
     Large uploads that broke off are not listed: set a lifecycle rule for the bucket that aborts
     incomplete uploads.
@@ -113,7 +113,6 @@ class ObjectStore:
         options: Mapping[str, Any] | None = None,
         *,
         cache: str | os.PathLike[str] | None = None,
-        cache_bytes: int | None = None,
     ) -> None:
         protocol, _, root = url.partition("://")
         if protocol not in PROTOCOLS:
@@ -127,7 +126,6 @@ class ObjectStore:
         self.options = dict(options or {})
         self._root = root.rstrip("/")
         self._cache_folder = None if cache is None else Path(cache)
-        self._cache_bytes = cache_bytes
 
     def __str__(self) -> str:
         return self.url
@@ -268,7 +266,7 @@ class ObjectStore:
 
     def _cache(self) -> LocalCache:
         folder = self._cache_folder or os.environ.get(CACHE_VARIABLE) or _own_temporary_folder()
-        limit = self._cache_bytes or os.environ.get(CACHE_BYTES_VARIABLE) or CACHE_BYTES
+        limit = os.environ.get(CACHE_BYTES_VARIABLE) or CACHE_BYTES
         try:
             return LocalCache(Path(folder), int(limit))
         except ValueError:

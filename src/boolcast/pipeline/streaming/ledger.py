@@ -129,7 +129,7 @@ class Ledger:
         """The owner of the output; None if it has none yet."""
         return self._read(_IDENTITY, Identity)
 
-    def claim(self, identity: Identity) -> tuple[Identity, bool]:
+    def take_ownership(self, identity: Identity) -> tuple[Identity, bool]:
         """Make this stream the owner, if there is none; gives the owner, and if it is new."""
         is_new = self._put(_IDENTITY, identity)
         known = self.identity()
@@ -137,7 +137,7 @@ class Ledger:
         return known, is_new
 
     def release(self) -> None:
-        """Remove the owner, because the stream that claimed the output did not start."""
+        """Remove the owner, because the stream that owned the output did not start."""
         self._attempt("change", lambda: self.store.delete(_IDENTITY))
 
     def batches(self) -> list[int]:

@@ -39,8 +39,8 @@ from boolcast.pipeline.streaming.stream_identity import (
     StreamEvents,
     StreamSource,
     check_columns,
-    claim,
     source_of,
+    take_ownership,
 )
 from boolcast.pipeline.streaming.version_pinning import VersionPinning
 
@@ -89,7 +89,7 @@ def match_stream(  # noqa: PLR0913 - by keyword, and each is a choice of the use
     source = source_of(events, event_id, ledger)
     check_columns(source, settings, versions.newest())
     kept = open_store(checkpoint)
-    is_new = claim(ledger, source, settings, kept)
+    is_new = take_ownership(ledger, source, settings, kept)
     job = _Job(settings, source, versions, ledger, kept)
     writer = source.frame.writeStream.foreachBatch(job.run).option("checkpointLocation", str(kept))
     if trigger is None:

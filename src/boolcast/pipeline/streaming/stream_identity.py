@@ -105,7 +105,9 @@ def check_columns(source: StreamSource, settings: Settings, version: int) -> Non
     settings.plan(source.of_batch(source.frame), version)
 
 
-def claim(ledger: Ledger, source: StreamSource, settings: Settings, checkpoint: Store) -> bool:
+def take_ownership(
+    ledger: Ledger, source: StreamSource, settings: Settings, checkpoint: Store
+) -> bool:
     """Make this stream the owner of the output; True if it had none.
 
     Raises StreamError if another stream owns it.
@@ -123,7 +125,7 @@ def claim(ledger: Ledger, source: StreamSource, settings: Settings, checkpoint: 
         schema=settings.schema,
         reader=source.reader,
     )
-    known, is_new = ledger.claim(wanted)
+    known, is_new = ledger.take_ownership(wanted)
     if known.checkpoint != wanted.checkpoint:
         raise StreamError(
             f"the output {ledger.store} does not belong to the checkpoint {checkpoint}: it has "

@@ -43,7 +43,7 @@ class PropagationPolicy(Protocol):
 
 
 class Flooding:
-    """Every neighbour must know every subscription that can ever be fulfilled."""
+    """Every neighbour must know every subscription that can ever be satisfied."""
 
     sends_advertisements = False
 

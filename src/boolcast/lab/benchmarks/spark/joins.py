@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import and_, or_
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -117,7 +117,8 @@ def _condition(tree: Filter, operand: Operand) -> Column:
             case Or(children):
                 return reduce(or_, [walk(child) for child in children])
             case _:
-                return _predicate(cast("Leaf", node), next(positions), operand)
+                (leaf,) = node.predicates()
+                return _predicate(leaf, next(positions), operand)
 
     return walk(tree)
 
@@ -233,5 +234,5 @@ def fixed_positions(name: str) -> frozenset[int]:
     return frozenset(
         position
         for position, leaf in enumerate(CLASSES[name].shape.predicates())
-        if not str(cast("Comparison", leaf).value).startswith("$")
+        if isinstance(leaf, Comparison) and not str(leaf.value).startswith("$")
     )

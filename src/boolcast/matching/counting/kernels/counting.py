@@ -1,4 +1,4 @@
-"""The two steps of counting (P1-B3): fulfilled predicates, then hits, candidates and trees.
+"""The two steps of counting (P1-B3): satisfied predicates, then hits, candidates and trees.
 
 Whatever is an index is unsigned: numba then leaves out the question whether it counts from the
 end, which would cost the innermost loop a third of its speed.
@@ -27,7 +27,7 @@ class Encoded(NamedTuple):
 class Indexes(NamedTuple):
     """For each attribute a binary tree over its ranks, with predicates at its nodes.
 
-    A predicate stands at the nodes that make up its set. The node of rank r on level l is
+    A predicate is kept at the nodes that make up its set. The node of rank r on level l is
     `bases[attribute, l] + (r >> l)`; `masks` has a bit for each level in use.
     """
 
@@ -67,7 +67,7 @@ class Scratch(NamedTuple):
 
     hits: NDArray[Any]  # [S], unsigned and wide enough for the leaves of a tree
     bits: NDArray[np.bool_]  # [P]
-    fulfilled: NDArray[np.uint32]  # [P]
+    satisfied: NDArray[np.uint32]  # [P]
     candidates: NDArray[np.uint32]  # [S + 1]
 
 
@@ -91,9 +91,9 @@ def match_events(
     """Match the events from `first` on, until all are done or the next might not fit.
 
     Returns the next event and the number of matches written. `matches` is counted up for every
-    predicate that an event fulfils.
+    predicate that an event satisfies.
 
-    Costs for each event S, its fulfilled predicates, their associations, and the code of its
+    Costs for each event S, its satisfied predicates, their associations, and the code of its
     candidates. That S is one pass over bytes, which is less than to note what was touched.
     """
     indexes, associations = step_one
@@ -102,9 +102,9 @@ def match_events(
     written = 0
     event = first
     while event + 1 < events.starts.shape[0] and written + slots <= output.events.shape[0]:
-        count = fulfil(event, events, indexes, scratch.fulfilled)
+        count = find_satisfied(event, events, indexes, scratch.satisfied)
         for index in range(count):
-            predicate = scratch.fulfilled[index]
+            predicate = scratch.satisfied[index]
             bits[predicate] = True
             matches[predicate] += 1
             start = associations.starts[predicate]
@@ -124,14 +124,16 @@ def match_events(
                 output.slots[written] = slot
                 written += 1
         for index in range(count):
-            bits[scratch.fulfilled[index]] = False
+            bits[scratch.satisfied[index]] = False
         event += 1
     return event, written
 
 
 @kernel
-def fulfil(event: int, events: Encoded, indexes: Indexes, fulfilled: NDArray[np.uint32]) -> int:
-    """Write the predicates that an event fulfils, each once; returns how many they are.
+def find_satisfied(
+    event: int, events: Encoded, indexes: Indexes, satisfied: NDArray[np.uint32]
+) -> int:
+    """Write the predicates that an event satisfies, each once; returns how many they are.
 
     Costs the levels in use of its attributes, and the predicates.
     """
@@ -145,13 +147,13 @@ def fulfil(event: int, events: Encoded, indexes: Indexes, fulfilled: NDArray[np.
             if mask & np.uint32(1):
                 at = indexes.bases[attribute, level] + node
                 for position in range(indexes.starts[at], indexes.starts[at + np.uint64(1)]):
-                    fulfilled[count] = indexes.predicates[position]
+                    satisfied[count] = indexes.predicates[position]
                     count += 1
             node >>= np.uint32(1)
             mask >>= np.uint32(1)
             level += np.uint32(1)
     for index in range(events.tested_starts[event], events.tested_starts[event + 1]):
-        fulfilled[count] = events.tested[index]
+        satisfied[count] = events.tested[index]
         count += 1
     return count
 

@@ -188,8 +188,8 @@ def wanted_of(
 ) -> int:
     """Evaluate a diagram, given by its first root, on one side; each node once.
 
-    The value of a node are the clauses, as bits, of which its path leads to `good`. Writes the
-    roots of which all do to `found` from `count` on; returns the position after them.
+    The value of a node is a set of clauses, as bits: those whose path from it leads to `good`.
+    Writes the roots whose clauses all do to `found` from `count` on; returns the next position.
     """
     counts[0] += root >= 0
     while root >= 0:
@@ -276,7 +276,7 @@ def pass_over(
 ) -> int:
     """One of P2's two algorithms, which know nothing of each other: one side of all diagrams.
 
-    On the right side it ends with the first diagram of which an output covers. Returns how many
+    On the right side it ends with the first diagram that has a covering output. Returns how many
     roots it wrote to `found` from `count` on. Costs as one pass, for one side.
     """
     first_root, roots = outputs.first_root, outputs.roots[0]

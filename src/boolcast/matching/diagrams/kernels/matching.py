@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boolcast.matching.counting.kernels.counting import Encoded, Indexes, Output, fulfil
+from boolcast.matching.counting.kernels.counting import Encoded, Indexes, Output, find_satisfied
 from boolcast.matching.values.kernels.compiling import kernel
 
 _ONE = np.uint32(1)
@@ -26,7 +26,7 @@ class Tests(NamedTuple):
 
     Variable v is true if the event's rank of `attributes[v]` lies in one of the intervals from
     `starts[v]` to `starts[v + 1]`, which ascend; without intervals, if it is among those
-    fulfilled.
+    satisfied.
     """
 
     attributes: NDArray[np.uint32]  # [V]
@@ -62,7 +62,7 @@ class Scratch(NamedTuple):
     """Room to work in. Stamps are those of the event that was last true of something."""
 
     stamp: NDArray[np.int64]  # [1]
-    fulfilled: NDArray[np.uint32]  # [V]
+    satisfied: NDArray[np.uint32]  # [V]
     marks: NDArray[np.int64]  # [V]
     is_true: NDArray[np.int64]  # [N]
     known: NDArray[np.int64]  # [N], twice the stamp, and one more if the node is true
@@ -84,7 +84,7 @@ def match_events(
     """Match the events from `first` on, until all are done or the next might not fit.
 
     An event has a rank for every attribute. Returns the next event and the number of matches
-    written. Costs for each event the variables of `indexes` that it fulfils, the nodes that they
+    written. Costs for each event the variables of `indexes` that it satisfies, the nodes that they
     and true nodes lead to, and walks down: one path from a node, once for an event.
     """
     # Taken out of their tuples here: inside the loops that would cost more than what is done.
@@ -96,24 +96,24 @@ def match_events(
     cut_starts, from_cut, roots = graph.cut_starts, graph.from_cut, graph.roots
     out_events, out_slots = output.events, output.slots
     is_true, known, marks, stack = scratch.is_true, scratch.known, scratch.marks, scratch.stack
-    fulfilled, asked = scratch.fulfilled, scratch.asked
+    satisfied, asked = scratch.satisfied, scratch.asked
     stamp = scratch.stamp[0]
     nodes = steps = written = 0
     event = first
     while event + 1 < events.starts.shape[0] and written + len(roots) <= len(out_events):
         stamp += 1
         ranks = events.ranks[events.starts[event] : events.starts[event + 1]]
-        count = fulfil(event, events, indexes, fulfilled)
+        count = find_satisfied(event, events, indexes, satisfied)
         scratch.visits[0] += count
         for index in range(count):
-            marks[fulfilled[index]] = stamp
+            marks[satisfied[index]] = stamp
         for position in range(output_starts[1], output_starts[2]):
             out_events[written] = event
             out_slots[written] = outputs[position]
             written += 1
         for index in range(count):
-            start = variable_starts[fulfilled[index]]
-            for position in range(start, variable_starts[fulfilled[index] + _ONE]):
+            start = variable_starts[satisfied[index]]
+            for position in range(start, variable_starts[satisfied[index] + _ONE]):
                 node = from_variable[position]
                 nodes += 1
                 if is_true[node] == stamp:
@@ -153,8 +153,8 @@ def match_events(
                             is_true[above] = stamp
                             stack[top] = above
                             top += 1
-            start = cut_starts[fulfilled[index]]
-            for position in range(start, cut_starts[fulfilled[index] + _ONE]):
+            start = cut_starts[satisfied[index]]
+            for position in range(start, cut_starts[satisfied[index] + _ONE]):
                 found = from_cut[position]
                 if asked[found] == stamp:
                     continue
@@ -190,7 +190,7 @@ def holds(
     begins: NDArray[np.uint32],
     ends: NDArray[np.uint32],
 ) -> bool:
-    """True if the event fulfils the variable, see `Tests`."""
+    """True if the event satisfies the variable, see `Tests`."""
     start = starts[variable]
     end = starts[variable + _ONE]
     if start == end:
@@ -214,17 +214,17 @@ def weigh(
 ) -> None:
     """Choose for each node in which of the two ways it is reached; numbers go from the bottom up.
 
-    `shares` are those of events for which a variable is true. Writes what an event is expected to
-    make us look at for a node, with its part of what it shares. Costs N.
+    `shares[v]` is the share of events for which variable v is true. `cost` becomes the expected
+    number of looks for a node and an event, with its part of what it shares. Costs N.
     """
     nodes = variable.shape[0]
-    chance = np.zeros(nodes)
-    chance[1] = 1.0
+    probability = np.zeros(nodes)
+    probability[1] = 1.0
     for node in range(2, nodes):
         share = shares[variable[node]]
         above, below = high[node], low[node]
-        chance[node] = share * chance[above] + (1.0 - share) * chance[below]
-        through_high = chance[above] + cost[above] / max(references[above], 1)
+        probability[node] = share * probability[above] + (1.0 - share) * probability[below]
+        through_high = probability[above] + cost[above] / max(references[above], 1)
         by_high[node] = above > 1 and through_high < share
         cost[node] = (through_high if by_high[node] else share) + cost[below]
 

@@ -31,7 +31,7 @@ from boolcast.optimising.pruning.stopping import (
 )
 from boolcast.optimising.pruning.trees import Tree, best_pruning, prepared
 from boolcast.optimising.statistics.selectivities import Selectivities
-from tests.optimising.histories import S1, S1_SHARES, exhausted, known, shares_for, tree
+from tests.optimising.pruning_histories import S1, S1_SHARES, exhausted, known, shares_for, tree
 from tests.strategies import events, filters
 
 

@@ -32,7 +32,7 @@ from boolcast.optimising.statistics.selectivities import Selectivities
 from boolcast.workloads import Auction
 from boolcast.workloads.classes import AuctionParameters
 from tests.examples import examples
-from tests.optimising.histories import read
+from tests.optimising.pruning_histories import read
 from tests.strategies import filters
 
 S1 = (

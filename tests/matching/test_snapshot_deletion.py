@@ -1,4 +1,4 @@
-"""Old versions are collected, with what only they need and nothing else."""
+"""Old versions are deleted, with what only they need and nothing else."""
 
 from unittest.mock import patch
 

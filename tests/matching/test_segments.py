@@ -1,4 +1,4 @@
-"""The access engine's own parts: cuts, merges, bulk loading, versions, learning."""
+"""Segments of the access engine: cuts, merges, bulk loading, versions, learning."""
 
 import math
 
