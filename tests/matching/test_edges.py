@@ -1,5 +1,7 @@
 """Wrong arguments of a matcher, and what its first calls in a process have to wait for."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from boolcast.matching.matcher import Matcher
 def test_a_url_is_no_folder(url, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for use in (Matcher().save, Matcher.load):
-        with pytest.raises(UsageError, match="give a Store, which `boolcast.pipeline.*open_store`"):
+        with pytest.raises(UsageError, match="a URL and not a folder: give a Store"):
             use(url)
     assert not list(tmp_path.iterdir())
 
@@ -24,3 +26,41 @@ def test_an_empty_path_names_no_folder(tmp_path, monkeypatch):
             use("")
     assert not list(tmp_path.iterdir())
     assert Matcher().save(Path()) == Matcher().save(".") - 1 == 1
+
+
+WARM = """
+import sys
+from boolcast import Matcher
+matcher = Matcher()
+matcher.warm_up()
+import pyarrow as pa
+from numba.core.dispatcher import Dispatcher
+def loaded():
+    compiled = {
+        (module, name): len(value.overloads)
+        for module in list(sys.modules) if module.startswith("boolcast.matching")
+        for name, value in list(vars(sys.modules[module]).items()) if isinstance(value, Dispatcher)
+    }
+    return set(sys.modules), compiled
+before = loaded()
+assert sum(before[1].values()) > 10, before
+def check(step):
+    modules, compiled = loaded()
+    assert modules == before[0], (step, sorted(modules - before[0]))
+    assert compiled == before[1], (step, set(compiled.items()) - set(before[1].items()))
+for n in range(1_100):
+    matcher.add(str(n), f"a = {n} and b like 'x%' or c < {n} and t in (1, 2) or contains(b, '{n}')")
+assert matcher.stats().pending == 76
+check("add")
+assert matcher.match({"a": 1, "b": "x", "c": 2e3}) == ["1"]
+check("match")
+assert matcher.match_batch(b'{"a": 7, "b": "xy"}').read_all().num_rows == 1
+check("match_batch of JSON lines")
+assert matcher.match_batch(pa.table({"a": [1, 2], "b": ["xy", "z"]})).read_all().num_rows == 1
+check("match_batch of Arrow")
+"""
+
+
+def test_after_warming_up_an_empty_matcher_nothing_is_imported_or_compiled():
+    done = subprocess.run([sys.executable, "-c", WARM], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
