@@ -144,3 +144,33 @@ def test_filters_are_values(filter):
         assert same == filter
         assert hash(same) == hash(filter)
         assert {filter: 1}[same] == 1
+
+
+SCHEMA, BUDGET = "a schema is a Schema, or None", "a budget is a number of steps"
+WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"schema": {}}, SCHEMA),
+    ({"budget": "5"}, BUDGET),
+    ({"budget": None}, BUDGET),
+]
+
+
+@pytest.mark.parametrize(
+    "name", ["simplify", "lint", "covers", "overlaps", "disjoint", "equivalent"]
+)
+def test_a_question_refuses_other_schemas_and_budgets(name):
+    filters = (TEXT,) if name in OF_ONE else (TEXT, TEXT)
+    for options, expected in WRONG_OPTIONS:
+        with pytest.raises(ArgumentError, match=f"^{expected}.*; given: (dict|str|NoneType)$"):
+            getattr(boolcast, name)(*filters, **options)
+
+
+def test_the_parser_refuses_other_schemas_and_limits():
+    with pytest.raises(ArgumentError, match=f"^{SCHEMA}; given: dict$"):
+        parse("a < 5", schema={})  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"^limits are a .*; given: NoneType$"):
+        parse("a < 5", limits=None)  # type: ignore[arg-type]
+
+
+def test_a_schema_is_read_from_text_only():
+    with pytest.raises(ArgumentError, match=r"^the JSON of a schema is .*; given: NoneType$"):
+        Schema.from_json(None)  # type: ignore[arg-type]

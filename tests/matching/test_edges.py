@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from boolcast.errors import UsageError
+from boolcast.errors import ArgumentError, UsageError
 from boolcast.matching.matcher import Matcher
 
 
@@ -64,3 +66,15 @@ check("match_batch of Arrow")
 def test_after_warming_up_an_empty_matcher_nothing_is_imported_or_compiled():
     done = subprocess.run([sys.executable, "-c", WARM], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_arguments_of_a_wrong_type_are_refused(tmp_path):
+    assert Matcher().save(tmp_path) == 1
+    calls: dict[str, Callable[[Any], object]] = {
+        "statistics are a Statistics": lambda wrong: Matcher(statistics=wrong),
+        "limits are a boolcast.filters.limits.Limits": lambda wrong: Matcher(limits=wrong),
+        "a version is a number": lambda wrong: Matcher.load(tmp_path, version=wrong),
+    }
+    for expected, call in calls.items():
+        with pytest.raises(ArgumentError, match=f"^{expected}.*; given: str$"):
+            call("1")

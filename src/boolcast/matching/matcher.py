@@ -19,7 +19,7 @@ import pyarrow as pa
 from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.evaluation import evaluate
 from boolcast.filters.expressions import Filter, FilterLike, as_filter
-from boolcast.filters.limits import DEEPEST, DEFAULT_LIMITS, Limits
+from boolcast.filters.limits import DEEPEST, DEFAULT_LIMITS, LIMITS_EXPECTED, Limits
 from boolcast.filters.size_check import check_limits
 from boolcast.matching.id_table import IdTable
 from boolcast.matching.inputs.attribute_watch import AttributeWatch
@@ -41,6 +41,7 @@ from boolcast.matching.store.snapshots import load, publish
 from boolcast.matching.store.store import Location, store_at
 from boolcast.matching.values import array_operations, constants
 from boolcast.matching.values.selectivity import Selectivity
+from boolcast.model.arguments import check_argument
 from boolcast.model.events import Event
 from boolcast.model.identifiers import check_subscription_id
 from boolcast.model.statistics import Statistics
@@ -79,6 +80,8 @@ class Matcher:
         statistics: Statistics | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
+        check_argument(statistics, Statistics | None, "statistics are a Statistics, or None")
+        check_argument(limits, Limits, LIMITS_EXPECTED)
         self._limits = limits
         self._given = None if statistics is None else Selectivity.from_statistics(statistics)
         self._lock = threading.RLock()
