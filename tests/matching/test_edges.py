@@ -78,3 +78,21 @@ def test_arguments_of_a_wrong_type_are_refused(tmp_path):
     for expected, call in calls.items():
         with pytest.raises(ArgumentError, match=f"^{expected}.*; given: str$"):
             call("1")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: Matcher()[5],  # type: ignore[index]
+        lambda: Matcher().remove(5),  # type: ignore[arg-type]
+        lambda: Matcher().add(5, "a < 5"),  # type: ignore[arg-type]
+        lambda: Matcher().add_many(5),  # type: ignore[arg-type]
+        lambda: Matcher().match_batch(5),  # type: ignore[arg-type]
+        lambda: Matcher().save(5),  # type: ignore[arg-type]
+        lambda: Matcher.load(5),  # type: ignore[arg-type]
+    ],
+    ids=["[]", "remove", "add", "add_many", "match_batch", "save", "load"],
+)
+def test_a_number_is_refused_with_what_was_expected(call):
+    with pytest.raises(ArgumentError, match=r".+ (is|are) .+; given: int$"):
+        call()
