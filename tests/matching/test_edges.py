@@ -86,8 +86,8 @@ def test_arguments_of_a_wrong_type_are_refused(tmp_path):
         lambda: Matcher()[5],  # type: ignore[index]
         lambda: Matcher().remove(5),  # type: ignore[arg-type]
         lambda: Matcher().add(5, "a < 5"),  # type: ignore[arg-type]
-        lambda: Matcher().add_many(5),  # type: ignore[arg-type]
-        lambda: Matcher().match_batch(5),  # type: ignore[arg-type]
+        lambda: Matcher().add_many(5),
+        lambda: Matcher().match_batch(5),
         lambda: Matcher().save(5),  # type: ignore[arg-type]
         lambda: Matcher.load(5),  # type: ignore[arg-type]
     ],

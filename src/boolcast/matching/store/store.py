@@ -160,7 +160,7 @@ def store_at(location: Location) -> Store:
                 raise UsageError(
                     "an empty path names no folder; '.' is the current one, if you mean that"
                 )
-            if isinstance(path, str) and URL.match(path):
+            if URL.match(path):
                 raise UsageError(
                     f"{path} is a URL and not a folder: give a Store, which"
                     " `boolcast.pipeline.spark.stores.open_store` makes of a URL"
