@@ -96,3 +96,10 @@ def test_arguments_of_a_wrong_type_are_refused(tmp_path):
 def test_a_number_is_refused_with_what_was_expected(call):
     with pytest.raises(ArgumentError, match=r".+ (is|are) .+; given: int$"):
         call()
+
+
+def test_one_subscription_is_singular():
+    matcher = Matcher()
+    assert repr(matcher) == "<Matcher: 0 subscriptions>"
+    matcher.add("a", "x = 1")
+    assert repr(matcher) == "<Matcher: 1 subscription>"

@@ -102,7 +102,7 @@ class Matcher:
         return self._count
 
     def __repr__(self) -> str:
-        return f"<Matcher: {self._count:,} subscriptions>"
+        return f"<Matcher: {self._count:,} subscription{'' if self._count == 1 else 's'}>"
 
     def __contains__(self, subscription: object) -> bool:
         return isinstance(subscription, str) and subscription in self._ids()
