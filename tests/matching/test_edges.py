@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from boolcast.errors import ArgumentError, UsageError
@@ -103,3 +104,10 @@ def test_one_subscription_is_singular():
     assert repr(matcher) == "<Matcher: 0 subscriptions>"
     matcher.add("a", "x = 1")
     assert repr(matcher) == "<Matcher: 1 subscription>"
+
+
+def test_missing_columns_are_named():
+    with pytest.raises(UsageError, match="the column `filter` is missing from the table"):
+        Matcher().add_many(pa.table({"subscription": ["a"]}))
+    with pytest.raises(UsageError, match="the columns `filter` and `subscription` are missing"):
+        Matcher().add_many(pa.table({"id": ["a"], "text": ["x = 1"]}))

@@ -48,9 +48,11 @@ def rows_of(subscriptions: Subscriptions) -> Rows:
             " bytes",
             subscriptions,
         )
-    missing = {"subscription", "filter"} - set(subscriptions.schema.names)
+    missing = sorted({"subscription", "filter"}.difference(subscriptions.schema.names))
     if missing:
-        raise UsageError(f"the table lacks the column {' and '.join(sorted(missing))}")
+        names = " and ".join(f"`{name}`" for name in missing)
+        noun, verb = ("columns", "are") if len(missing) > 1 else ("column", "is")
+        raise UsageError(f"the {noun} {names} {verb} missing from the table")
     for name in ("subscription", "filter"):
         if subscriptions.schema.names.count(name) > 1:
             raise UsageError(f"the table has several columns {name}")
