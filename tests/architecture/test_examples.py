@@ -66,6 +66,10 @@ class TestAlerts:
             ("/alerts", b"{", "truncated"),
             ("/events", b'{"price": 1, "price.x": 2, "price": {"x": 3}}', "given twice"),
             ("/events", b"[1]", "event"),
+            ("/alerts", b'{"id": "\xff"}', "can't decode byte 0xff"),
+            ("/events", b'{"a": "\xff"}', "not valid UTF-8"),
+            ("/alerts", b'{"a":' * 5_000, "recursion"),
+            ("/events", b'{"a":' * 5_000, "nests deeper than 64 levels"),
         ],
     )
     def test_bad_input_is_answered_with_the_reason(self, app, path, body, reason):

@@ -15,7 +15,7 @@ from boolcast.algebra.normal_forms import to_cnf, to_dnf
 from boolcast.algebra.normalisation import normalise_conjunction
 from boolcast.algebra.relations import relate
 from boolcast.errors import ArgumentError, FilterSyntaxError, FilterTruthError, UsageError
-from boolcast.filters.expressions import And, Or, as_filter
+from boolcast.filters.expressions import And, Not, Or, as_filter
 from boolcast.filters.limits import Limits
 from boolcast.model.schemas import Attribute, Schema
 from tests.strategies import filters
@@ -144,3 +144,55 @@ def test_filters_are_values(filter):
         assert same == filter
         assert hash(same) == hash(filter)
         assert {filter: 1}[same] == 1
+
+
+SCHEMA, BUDGET = "a schema is a Schema, or None", "a budget is a number of steps"
+WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"schema": {}}, SCHEMA),
+    ({"budget": "5"}, BUDGET),
+    ({"budget": None}, BUDGET),
+]
+
+
+@pytest.mark.parametrize(
+    "name", ["simplify", "lint", "covers", "overlaps", "disjoint", "equivalent"]
+)
+def test_a_question_refuses_other_schemas_and_budgets(name):
+    filters = (TEXT,) if name in OF_ONE else (TEXT, TEXT)
+    for options, expected in WRONG_OPTIONS:
+        with pytest.raises(ArgumentError, match=f"^{expected}.*; given: (dict|str|NoneType)$"):
+            getattr(boolcast, name)(*filters, **options)
+
+
+def test_the_parser_refuses_other_schemas_and_limits():
+    with pytest.raises(ArgumentError, match=f"^{SCHEMA}; given: dict$"):
+        parse("a < 5", schema={})  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"^limits are a .*; given: NoneType$"):
+        parse("a < 5", limits=None)  # type: ignore[arg-type]
+
+
+def test_a_schema_is_read_from_text_only():
+    with pytest.raises(ArgumentError, match=r"^the JSON of a schema is .*; given: NoneType$"):
+        Schema.from_json(None)  # type: ignore[arg-type]
+
+
+def test_a_result_combines_and_answers_like_a_filter():
+    price, title = SIMPLER.filter, parse("title = 'Emma'")
+    assert And((price, price)) == SIMPLER & SIMPLER
+    assert SIMPLER & "title = 'Emma'" == And((price, title)) == SIMPLER & title
+    assert And((title, price)) == "title = 'Emma'" & SIMPLER
+    assert Or((price, title)) == SIMPLER | "title = 'Emma'"
+    assert Or((title, price)) == "title = 'Emma'" | SIMPLER
+    assert Not(price) == ~SIMPLER
+    assert SIMPLER.accepts({"price": 24})
+    assert not SIMPLER.accepts({"price": 25})
+    with pytest.raises(ArgumentError):
+        SIMPLER & 5  # type: ignore[operator]
+    with pytest.raises(ArgumentError):
+        5 | SIMPLER  # type: ignore[operator]
+
+
+def test_an_explanation_is_true_if_the_event_is_accepted():
+    assert explain(FILTER, {"price": 24})
+    assert not explain(FILTER, {"price": 25})
+    assert not explain(FILTER, {})

@@ -107,3 +107,22 @@ def test_the_names_that_are_remembered_are_bounded():
     for number in range(40):
         sample.learn(Event({f"n{number}_{each}": 1 for each in range(30)}))
     assert len(sample.names) == 1_000
+
+
+@pytest.mark.parametrize("make", [singly, at_once])
+@pytest.mark.parametrize("feed", FEEDS)
+def test_an_attribute_that_is_meant_to_be_missing_is_not_reported(make, feed: Feed):
+    texts = {
+        "a": "x is null",
+        "b": "price < 5 and not (x is not null)",
+        "c": "x is null and price > author",
+        "d": "y is null or y < 3",
+        "e": "z is not null",
+        "f": "v is null and v != author",
+        "g": "w is null or not w is null",
+        "h": "w = 4",
+    }
+    matcher = make(texts)
+    feed(matcher, ROWS)
+    unseen = {each.attribute: each.filters for each in matcher.stats().unseen_attributes}
+    assert unseen == {"w": 2, "v": 1, "y": 1, "z": 1}

@@ -71,5 +71,5 @@ def test_a_url_without_a_place_is_refused(url):
 
 
 def test_anything_else_is_refused():
-    with pytest.raises(UsageError, match="this is a int"):
+    with pytest.raises(UsageError, match="given: int"):
         open_store(5)  # type: ignore[arg-type]

@@ -2,6 +2,9 @@
 
 from typing import Final
 
+from boolcast.model.arguments import check_argument
+from boolcast.model.schemas import check_schema
+
 DEFAULT_BUDGET: Final = 50_000
 """Steps of a few microseconds each: predicates read, sets narrowed, automaton transitions."""
 
@@ -36,3 +39,9 @@ class Budget:
     def settle(self, part: "Budget") -> None:
         """Take back what a part did not spend."""
         self.remaining += max(part.remaining, 0)
+
+
+def check_question(schema: object, budget: object) -> None:
+    """Check what every question takes beside filters. Raises ArgumentError."""
+    check_schema(schema)
+    check_argument(budget, int, "a budget is a number of steps such as 50_000")

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from boolcast.algebra.budget import DEFAULT_BUDGET
+from boolcast.algebra.budget import DEFAULT_BUDGET, check_question
 from boolcast.algebra.satisfaction import Search
 from boolcast.filters.expressions import FilterLike, as_filter
 from boolcast.model.events import Event
@@ -47,6 +47,7 @@ def covers(
     >>> covers("price < 20", "price < 25").witness
     {'price': 20}
     """
+    check_question(schema, budget)
     search = Search([as_filter(specific)], [as_filter(general)], schema, budget)
     return Verdict(not search.may_exist, search.witness, search.exhausted)
 
@@ -66,6 +67,7 @@ def overlaps(
     >>> overlaps("price > 20", "price < 25 and title = 'Emma'").witness
     {'price': 21, 'title': 'Emma'}
     """
+    check_question(schema, budget)
     search = Search([as_filter(left), as_filter(right)], [], schema, budget)
     return Verdict(search.may_exist, search.witness, search.exhausted)
 
@@ -90,6 +92,7 @@ def equivalent(
     budget: int = DEFAULT_BUDGET,
 ) -> Verdict:
     """True only if both filters accept the same events; the witness of a no tells them apart."""
+    check_question(schema, budget)
     left, right = as_filter(left), as_filter(right)
     if left == right:
         return Verdict(True)

@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from boolcast.algebra.budget import SIMPLIFY_BUDGET
+from boolcast.algebra.budget import SIMPLIFY_BUDGET, check_question
 from boolcast.algebra.satisfaction import Prover
 from boolcast.filters.canonical import to_nnf, without_constants
 from boolcast.filters.expressions import (
@@ -60,6 +60,7 @@ def simplify(
     >>> str(simplify("price < 25 and (price < 30 or title = 'Emma')"))
     'price < 25'
     """
+    check_question(schema, budget)
     return _Simplifier(schema, budget).run(without_constants(to_nnf(as_filter(filter))))
 
 
@@ -148,6 +149,7 @@ def lint(
     >>> [finding.message for finding in lint("price < 25 and price < 30").findings]
     ['`price < 30` makes no difference and can be left out']
     """
+    check_question(schema, budget)
     return _Linter(schema, budget).run(as_filter(filter))
 
 

@@ -143,6 +143,8 @@ Outcome = Literal["true", "false", "unknown"]
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """One node of a filter on one event; the root is the whole filter.
 
+    True in a condition if it accepts the event, so `if explain(…)` is `if ….accepted`.
+
     `text` is the node as written, `outcome` what it came to: a predicate is `unknown` where
     an attribute is missing or of another kind, which then `note` says, and an AND, OR or NOT
     where it rests on such a one. `values` are the event's values of the attributes that a
@@ -163,6 +165,9 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     def accepted(self) -> bool:
         """True if the filter accepts the event."""
         return self.outcome == "true"
+
+    def __bool__(self) -> bool:
+        return self.accepted
 
     def deciding(self) -> list["Explanation"]:
         """The predicates that decided, from left to right."""

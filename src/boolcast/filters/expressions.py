@@ -322,9 +322,28 @@ Filter = And | Or | Not | Constant | Leaf
 
 
 class RewrittenFilter(msgspec.Struct, frozen=True):
-    """The result of rewriting a filter; accepted wherever a filter is."""
+    """The result of rewriting a filter; accepted and combined wherever a filter is."""
 
     filter: Filter
+
+    def accepts(self, event: object) -> bool:
+        """True if the event satisfies the filter. Raises EventError if it is malformed."""
+        return self.filter.accepts(event)
+
+    def __and__(self, other: "FilterLike") -> Filter:
+        return self.filter & other
+
+    def __rand__(self, other: "FilterLike") -> Filter:
+        return other & self.filter
+
+    def __or__(self, other: "FilterLike") -> Filter:
+        return self.filter | other
+
+    def __ror__(self, other: "FilterLike") -> Filter:
+        return other | self.filter
+
+    def __invert__(self) -> Filter:
+        return ~self.filter
 
     def __bool__(self) -> bool:
         raise FilterTruthError

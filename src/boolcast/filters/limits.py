@@ -49,3 +49,6 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 DEFAULT_LIMITS: Final = Limits()
+
+LIMITS_EXPECTED: Final = "limits are a boolcast.filters.limits.Limits such as Limits(depth=10)"
+"""What an ArgumentError says that was expected."""

@@ -8,7 +8,7 @@ from typing import Final, NoReturn, cast
 
 from msgspec.structs import replace
 
-from boolcast.errors import ArgumentError, FilterSchemaError
+from boolcast.errors import FilterSchemaError
 from boolcast.filters import slips
 from boolcast.filters.canonical import FLIPPED
 from boolcast.filters.expressions import (
@@ -29,11 +29,12 @@ from boolcast.filters.expressions import (
     Or,
     StringTest,
 )
-from boolcast.filters.limits import DEFAULT_LIMITS, Limits
+from boolcast.filters.limits import DEFAULT_LIMITS, LIMITS_EXPECTED, Limits
 from boolcast.filters.scanning import Scanner
 from boolcast.filters.schema_check import find_problem
 from boolcast.filters.words import FUNCTIONS, StringFunction, escaped
-from boolcast.model.schemas import Schema
+from boolcast.model.arguments import check_argument
+from boolcast.model.schemas import Schema, check_schema
 from boolcast.model.values import INTEGER_MAX, INTEGER_MIN, Timestamp, Value, kind_of
 
 _POWERS: Final = {"or": 1, "and": 2}
@@ -46,13 +47,14 @@ def parse(text: str, *, schema: Schema | None = None, limits: Limits = DEFAULT_L
 
     Raises FilterSyntaxError with the position, FilterLimitError past one of the limits, and,
     where a schema is given, FilterSchemaError for what it does not know. ArgumentError for
-    anything but a string.
+    arguments of other types.
 
     >>> str(parse("price<25 AND (condition='new')"))
     "price < 25 and condition = 'new'"
     """
-    if not isinstance(text, str):
-        raise ArgumentError("the text of a filter is a string such as 'price < 25'", text)
+    check_argument(text, str, "the text of a filter is a string such as 'price < 25'")
+    check_schema(schema)
+    check_argument(limits, Limits, LIMITS_EXPECTED)
     try:
         return _Parser(text, schema, limits).parse()
     except RecursionError:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from boolcast.errors import UnknownSubscriptionError
 from boolcast.filters.evaluation import evaluate
 from boolcast.filters.expressions import Filter, FilterLike, as_filter
-from boolcast.filters.limits import DEEPEST, DEFAULT_LIMITS, Limits
+from boolcast.filters.limits import DEEPEST, DEFAULT_LIMITS, LIMITS_EXPECTED, Limits
 from boolcast.filters.size_check import check_limits
 from boolcast.matching.id_table import IdTable
 from boolcast.matching.inputs.attribute_watch import AttributeWatch
@@ -41,6 +41,7 @@ from boolcast.matching.store.snapshots import load, publish
 from boolcast.matching.store.store import Location, store_at
 from boolcast.matching.values import array_operations, constants
 from boolcast.matching.values.selectivity import Selectivity
+from boolcast.model.arguments import check_argument
 from boolcast.model.events import Event
 from boolcast.model.identifiers import check_subscription_id
 from boolcast.model.statistics import Statistics
@@ -50,6 +51,14 @@ PENDING_LIMIT: Final = 1_024
 
 _PENDING_PATIENCE: Final = 8_192
 """How often pending filters are evaluated before they become a segment."""
+
+_REHEARSED: Final = b"""
+{"subscription": "0", "filter": "a = 1 and b = 'x'"}
+{"subscription": "1", "filter": "a < 5.5 or b like 'x%' or b in ('p', 'q')"}
+{"subscription": "2", "filter": "a > c or matches(b, 'x') or contains(b, 'x') or ends_with(b, 'x')"}
+{"subscription": "3", "filter": "a is null or t > timestamp '2026-11-15' or t = true"}
+"""
+"""Subscriptions of many kinds, which `warm_up` matches once."""
 
 
 class Matcher:
@@ -71,6 +80,8 @@ class Matcher:
         statistics: Statistics | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
+        check_argument(statistics, Statistics | None, "statistics are a Statistics, or None")
+        check_argument(limits, Limits, LIMITS_EXPECTED)
         self._limits = limits
         self._given = None if statistics is None else Selectivity.from_statistics(statistics)
         self._lock = threading.RLock()
@@ -91,7 +102,7 @@ class Matcher:
         return self._count
 
     def __repr__(self) -> str:
-        return f"<Matcher: {self._count:,} subscriptions>"
+        return f"<Matcher: {self._count:,} subscription{'' if self._count == 1 else 's'}>"
 
     def __contains__(self, subscription: object) -> bool:
         return isinstance(subscription, str) and subscription in self._ids()
@@ -138,22 +149,31 @@ class Matcher:
         return self.__copy__()
 
     def warm_up(self) -> None:
-        """Do now what the first match would have to wait for.
+        """Do now what the first additions and matches would have to wait for.
 
-        Compiles the kernels, or loads them from the cache, and indexes pending subscriptions.
-        Without it the first match of a process takes seconds.
+        Compiles the kernels, or loads them from the cache, imports what they need, and indexes
+        pending subscriptions. Without it the first match of a process takes seconds.
         """
         array_operations.load_kernels()
         constants.load_kernels()
         kernel_runner.load_kernels()
+        rehearsal = Matcher()
+        rejects = rehearsal.add_many(_REHEARSED)
+        assert not len(rejects)
+        for subscription, filter in list(rehearsal.items()):
+            rehearsal.add(subscription, filter)
+        events = pa.table({"a": [1, 2], "b": ["x", None]})
+        for batch in (events, b'{"a": 1, "b": "x"}\n{"a": 2}'):
+            rehearsal.match_batch(batch).read_all()
+        rehearsal.match({"a": 1, "b": "x"})
+        rehearsal.merge()
         with self._lock:
             self._flush()
-        nothing = Event()
         for live in self._state.segments:
             for space in live.spaces.spaces:
                 space.prepare()
-            for events in (SingleEvent(nothing), Chunk.of_events([nothing, nothing])):
-                for _ in find_matches(live, events, self._state.version):
+            for encodable in (SingleEvent(Event()), Chunk.of_events([Event(), Event()])):
+                for _ in find_matches(live, encodable, self._state.version):
                     pass
 
     def _ids(self) -> IdTable:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from boolcast.filters.expressions import Filter
+from boolcast.filters.canonical import to_nnf
+from boolcast.filters.expressions import Filter, IsNull
 from boolcast.filters.spelling import nearest
 from boolcast.matching.segment.building import cut_shares
+from boolcast.matching.values.ranks import MISSING_RANK
 
 if TYPE_CHECKING:
     from boolcast.matching.segment.live_segment import LiveSegment
@@ -104,6 +106,8 @@ def find_unseen(
 ) -> tuple[UnseenAttribute, ...]:
     """The unseen attributes that filters still use, the most used first.
 
+    A filter that only asks whether an attribute `is null` expects it to be missing, and is
+    not counted.
     `unseen` maps them to the number of events before, `names` are attributes of events.
     """
     waiting = {name: events - since for name, since in unseen.items() if events > since}
@@ -117,15 +121,29 @@ def find_unseen(
         for group in live.groups:
             if group.shape.has_residual:
                 for slot in group.slots[is_held[group.slots]].tolist():
-                    uses.update(live.residuals[slot].attributes() & waiting.keys())
-            else:
-                used = {test.attribute for test in group.shape.tests} & waiting.keys()
-                if used:
-                    uses.update(dict.fromkeys(used, int(is_held[group.slots].sum())))
+                    uses.update(_sought(live.residuals[slot]) & waiting.keys())
+                continue
+            for name in {test.attribute for test in group.shape.tests} & waiting.keys():
+                # A set that begins at the rank of missing values is that of `is null`.
+                seeks = np.zeros(len(group.slots), dtype=np.bool_)
+                for test, bounds in zip(group.shape.tests, group.bounds, strict=True):
+                    if test.attribute == name:
+                        seeks |= bounds[:, 0] > MISSING_RANK
+                uses[name] += int((seeks & is_held[group.slots]).sum())
     for filter in set(pending):
-        uses.update(filter.attributes() & waiting.keys())
+        uses.update(_sought(filter) & waiting.keys())
     return tuple(
         UnseenAttribute(name, waiting[name], count, nearest(name, names))
         for name, count in sorted(uses.items(), key=lambda use: (-use[1], use[0]))
         if count
     )
+
+
+def _sought(filter: Filter) -> set[str]:
+    """The attributes that the filter uses for more than `is null`."""
+    return {
+        name
+        for leaf in to_nnf(filter).predicates()
+        if leaf != IsNull(leaf.attribute)
+        for name in leaf.names()
+    }

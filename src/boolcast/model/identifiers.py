@@ -2,7 +2,7 @@
 
 from typing import NewType
 
-from boolcast.errors import SubscriptionIdError, UsageError
+from boolcast.errors import ArgumentError, SubscriptionIdError
 from boolcast.model.values import is_well_formed
 
 SubscriptionId = NewType("SubscriptionId", str)
@@ -23,10 +23,8 @@ ClientId = NewType("ClientId", str)
 
 
 def check_subscription_id(subscription: object) -> None:
-    """Any string of characters may be an id. Raises SubscriptionIdError, or UsageError."""
+    """Any string of characters may be an id. Raises SubscriptionIdError, or ArgumentError."""
     if not isinstance(subscription, str):
-        raise UsageError(
-            f"the id of a subscription is a string; given: {type(subscription).__name__}"
-        )
+        raise ArgumentError("the id of a subscription is a string", subscription)
     if not is_well_formed(subscription):
         raise SubscriptionIdError(subscription)

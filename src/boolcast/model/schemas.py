@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from boolcast.errors import SchemaError
+from boolcast.model.arguments import check_argument
 from boolcast.model.values import EventValue, Kind, Timestamp, Value, kind_of, written
 
 
@@ -101,6 +102,7 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     @classmethod
     def from_json(cls, text: bytes | str) -> "Schema":
         """Read a schema, e.g. `{"attributes": {"price": {"kind": "number", "minimum": 0}}}`."""
+        check_argument(text, str | bytes, "the JSON of a schema is a string or bytes")
         try:
             return msgspec.json.decode(text, type=cls)
         except (msgspec.DecodeError, UnicodeError) as error:
@@ -129,3 +131,8 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         """The attributes that are timestamps in events of the type."""
         attributes = self.attributes_of(event_type)
         return [name for name, attribute in attributes.items() if attribute.kind == "timestamp"]
+
+
+def check_schema(schema: object) -> None:
+    """Raise ArgumentError for anything but a schema or None."""
+    check_argument(schema, Schema | None, "a schema is a Schema, or None")

@@ -6,7 +6,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from boolcast.errors import EventError, UsageError
+from boolcast.errors import ArgumentError, EventError
 from boolcast.matching.inputs.protocol import Events
 from boolcast.model.arrow import events_from_arrow
 from boolcast.model.events import Event
@@ -34,11 +34,11 @@ def numbered_events(events: Events, first: int = 0) -> Iterator[tuple[int, Event
 
 
 def check_events(events: object) -> None:
-    """Raise UsageError for anything but Arrow or bytes."""
+    """Raise ArgumentError for anything but Arrow or bytes."""
     if not isinstance(events, bytes | pa.Table | pa.RecordBatch | pa.RecordBatchReader):
-        raise UsageError(
-            "events are an Arrow Table, RecordBatch or RecordBatchReader, or JSON lines as "
-            f"bytes; given: {type(events).__name__}"
+        raise ArgumentError(
+            "events are an Arrow Table, RecordBatch or RecordBatchReader, or JSON lines as bytes",
+            events,
         )
 
 

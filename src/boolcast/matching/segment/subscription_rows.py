@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 import pyarrow as pa
 
-from boolcast.errors import UsageError
+from boolcast.errors import ArgumentError, UsageError
 from boolcast.model.arrow import decoded
 
 _MOST_BYTES: Final = 2**31 - 1
@@ -35,20 +35,24 @@ class _Line(msgspec.Struct):
 def rows_of(subscriptions: Subscriptions) -> Rows:
     """The columns `subscription` and `filter` of a table or of JSON lines.
 
-    A number as an id is taken as its text. Raises UsageError for what has no such columns.
+    A number as an id is taken as its text. Raises ArgumentError for other types, and UsageError
+    for a table that has no such columns.
     """
     if isinstance(subscriptions, bytes):
         return _rows_of_lines(subscriptions)
     if isinstance(subscriptions, pa.RecordBatchReader):
         subscriptions = subscriptions.read_all()
     if not isinstance(subscriptions, pa.Table | pa.RecordBatch):
-        raise UsageError(
-            "subscriptions are an Arrow Table, RecordBatch or RecordBatchReader, or JSON lines as "
-            f"bytes; given: {type(subscriptions).__name__}"
+        raise ArgumentError(
+            "subscriptions are an Arrow Table, RecordBatch or RecordBatchReader, or JSON lines as"
+            " bytes",
+            subscriptions,
         )
-    missing = {"subscription", "filter"} - set(subscriptions.schema.names)
+    missing = sorted({"subscription", "filter"}.difference(subscriptions.schema.names))
     if missing:
-        raise UsageError(f"the table lacks the column {' and '.join(sorted(missing))}")
+        names = " and ".join(f"`{name}`" for name in missing)
+        noun, verb = ("columns", "are") if len(missing) > 1 else ("column", "is")
+        raise UsageError(f"the {noun} {names} {verb} missing from the table")
     for name in ("subscription", "filter"):
         if subscriptions.schema.names.count(name) > 1:
             raise UsageError(f"the table has several columns {name}")

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from boolcast.errors import StoreError
 from boolcast.matching.store.store import Store
+from boolcast.model.arguments import check_argument
 
 FORMAT = 2
 
@@ -169,6 +170,7 @@ def load(store: Store, version: int | None = None) -> Snapshot:
 
     Raises StoreError if there is none, or if a file is missing, damaged or foreign.
     """
+    check_argument(version, int | None, "a version is a number such as 1, or None for the newest")
     number = current(store) if version is None else version
     while True:
         try:

@@ -9,9 +9,13 @@ import re
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from boolcast.errors import StoreError, UsageError
+from boolcast.errors import ArgumentError, StoreError, UsageError
 
 PARTIAL = ".partial"
+
+# A drive letter of Windows is no protocol.
+URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//|:)")
+"""The start of a URL: the protocol and what follows it."""
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
@@ -145,13 +149,24 @@ Location = str | os.PathLike[str] | Store
 
 
 def store_at(location: Location) -> Store:
-    """The store itself, or the one in the folder. Raises UsageError for anything else."""
+    """The store itself, or the one in the folder.
+
+    Raises ArgumentError for anything else, and UsageError for a URL and for an empty path.
+    """
     match location:
         case str() | os.PathLike():
+            path = os.fspath(location)
+            if not path:
+                raise UsageError(
+                    "an empty path names no folder; '.' is the current one, if you mean that"
+                )
+            if URL.match(path):
+                raise UsageError(
+                    f"{path} is a URL and not a folder: give a Store, which"
+                    " `boolcast.pipeline.spark.stores.open_store` makes of a URL"
+                )
             return FolderStore(location)
         case Store():
             return location
         case _:
-            raise UsageError(
-                f"an index is kept in a folder or in a Store; given: {type(location).__name__}"
-            )
+            raise ArgumentError("an index is kept in a folder or in a Store", location)

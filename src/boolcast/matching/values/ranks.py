@@ -41,6 +41,9 @@ from boolcast.model.values import EventValue, Opaque, Timestamp
 
 Ranks = NDArray[np.int32]
 
+MISSING_RANK: Final = 1
+"""The rank of a missing value: only the boundary before it lies below."""
+
 _END: Final = TIMESTAMP + 1
 _TRUE: Final = _END + 1
 """The bit of the boundary between false and true; it follows the bits of the kinds."""
@@ -196,7 +199,7 @@ class RankSpace:
         if kind is float or kind is int:
             return self.number + self.numbers.rank(value)  # type: ignore[arg-type]
         if value is None:
-            return 1
+            return MISSING_RANK
         if kind is bool:
             return self.boolean + (value is True and self.marks >> _TRUE & 1)
         if isinstance(value, Timestamp):

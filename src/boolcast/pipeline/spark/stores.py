@@ -27,7 +27,7 @@ from urllib.parse import unquote, urlsplit
 import fsspec
 
 from boolcast.errors import StoreError, UsageError
-from boolcast.matching.store.store import FolderStore, Location, Store, is_name, store_at
+from boolcast.matching.store.store import URL, FolderStore, Location, Store, is_name, store_at
 from boolcast.pipeline.spark.local_cache import LocalCache
 
 PROTOCOLS: Final = ("s3", "s3a")
@@ -36,9 +36,6 @@ PROTOCOLS: Final = ("s3", "s3a")
 CACHE_VARIABLE: Final = "BOOLCAST_CACHE"
 CACHE_BYTES_VARIABLE: Final = "BOOLCAST_CACHE_BYTES"
 CACHE_BYTES: Final = 16 * 2**30
-
-# A drive letter of Windows is no protocol.
-_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//|:)")
 
 _PROBE: Final = ".boolcast"  # no name in a store begins with a dot
 _WRITER: Final = "boolcast-writer"
@@ -64,7 +61,7 @@ def open_store(location: Location) -> Store:
     Raises UsageError for a protocol that fsspec does not know or whose package is not installed,
     and StoreError for one that cannot keep an index safely. Nothing is read yet.
     """
-    if isinstance(location, str) and (match := _URL.match(location)):
+    if isinstance(location, str) and (match := URL.match(location)):
         if match[1] != "file":
             _check_protocol(location, match[1])
             return ObjectStore(location)
