@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from boolcast.filters.limits import DEFAULT_LIMITS
 from boolcast.filters.parsing import parse
 from boolcast.workloads import Auction, AuctionParameters
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
@@ -247,6 +248,16 @@ def test_errors_and_summary_as_json(folder):
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_no_summary_where_it_is_not_wanted(folder, more):
     assert match("--quiet", *more).errors == ""
+
+
+def test_a_schema_and_a_filter_that_is_printed_too_long_to_be_read_again(folder):
+    (folder / "schema.json").write_text('{"attributes": {"price": {"kind": "number"}}}')
+    (folder / "e.jsonl").write_text('{"price": 1000005}')
+    text = " or ".join(f"price={number}" for number in range(1_000_000, 1_000_950))
+    assert len(text) < DEFAULT_LIMITS.text < len(str(parse(text)))
+    (folder / "s.jsonl").write_text(json.dumps({"subscription": "long", "filter": text}))
+    result = match("--schema", "schema.json")
+    assert (result.code, [each["event"] for each in result.json]) == (0, [1]), result.errors
 
 
 def test_a_schema_counts_for_both(folder):
