@@ -19,28 +19,44 @@ def spark_session(
 ) -> Iterator[SparkSession]:
     """A session that ends with the command; an active one is used and stays open."""
     is_ours = SparkSession.getActiveSession() is None
-    spark = session(master, name=name, settings=settings)
-    try:
-        with _quietly_interrupted():
+    with _quietly_interrupted() as handle_interrupts:
+        spark = session(master, name=name, settings=settings)
+        # A new session brings its own handler, which would fail its jobs with a wall of text.
+        handle_interrupts()
+        try:
             yield spark
-    finally:
-        if is_ours:
-            spark.stop()
+        finally:
+            if is_ours:
+                spark.stop()
 
 
 @contextmanager
-def _quietly_interrupted() -> Iterator[None]:
-    """Make Ctrl-C just interrupt: Spark's own handler would fail its jobs with a wall of text."""
+def _quietly_interrupted() -> Iterator[Callable[[], None]]:
+    """Make Ctrl-C raise KeyboardInterrupt and nothing else; yields what installs the handler.
+
+    py4j logs a traceback of the interrupted call, and later calls may fail, because their
+    connection was left in the middle of an answer.
+    """
+    is_interrupted = False
 
     def interrupt(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - as signals have it
-        # py4j would log a traceback of the interrupted call.
+        nonlocal is_interrupted
+        is_interrupted = True
         logging.disable()
         raise KeyboardInterrupt
 
+    def install() -> None:
+        signal.signal(signal.SIGINT, interrupt)
+
     disabled = logging.root.manager.disable
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = signal.getsignal(signal.SIGINT)
+    install()
     try:
-        yield
+        yield install
+    except Exception:
+        if is_interrupted:
+            raise KeyboardInterrupt from None
+        raise
     finally:
         signal.signal(signal.SIGINT, before)
         logging.disable(disabled)
