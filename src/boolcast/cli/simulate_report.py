@@ -182,8 +182,10 @@ def _write_verdict(outcome: Outcome) -> None:
             else f" (checked {verdict.evaluated:,} of the {counted(verdict.publications, 'event')})"
         )
         expected = counted(verdict.settled, "expected delivery", "expected deliveries")
+        all_of_them = "the" if verdict.settled == 1 else "all"
         write(
-            f"✓ {'the' if verdict.settled == 1 else 'all'} {expected} arrived{checked}; {verdict.repeats:,} arrived again after a crash, "
+            f"✓ {all_of_them} {expected} arrived{checked}; "
+            f"{verdict.repeats:,} arrived again after a crash, "
             f"{counted(verdict.lost, 'event')} lost in a broker that crashed without its disk"
         )
     problems = outcome.problems()
