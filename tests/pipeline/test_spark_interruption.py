@@ -63,8 +63,33 @@ def test_without_an_interrupt_its_errors_are_errors(caplog):
     assert [each.message for each in caplog.records] == ["while stopping"]
 
 
-def test_an_interrupt_while_the_session_starts(fake, monkeypatch, caplog):
-    monkeypatch.setattr(commands, "session", lambda *_, **__: interrupt())
+def test_an_interrupt_while_the_session_starts_waits_for_it(fake, monkeypatch, caplog):
+    """Else a Java that is half started would stay for ever."""
+    steps: list[str] = []
+
+    class Slow(FakeSession):
+        def stop(self) -> None:
+            steps.append("stopped")
+            super().stop()
+
+    def session(*_: object, **__: object) -> Slow:
+        os.kill(os.getpid(), signal.SIGINT)
+        steps.append("started")
+        return Slow()
+
+    monkeypatch.setattr(commands, "session", session)
+    with pytest.raises(KeyboardInterrupt), spark_session(None, "test"):
+        steps.append("used")
+    assert steps == ["started", "stopped"]
+    assert not caplog.records
+
+
+def test_a_second_interrupt_does_not_wait_for_it(fake, monkeypatch, caplog):
+    def session(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        interrupt()
+
+    monkeypatch.setattr(commands, "session", session)
     with pytest.raises(KeyboardInterrupt), spark_session(None, "test"):
         pass
     assert not caplog.records

@@ -5,8 +5,8 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from types import FrameType
-from typing import NoReturn
+from types import FrameType, TracebackType
+from typing import Self
 
 from pyspark.sql import SparkSession
 
@@ -19,47 +19,66 @@ def spark_session(
 ) -> Iterator[SparkSession]:
     """A session that ends with the command; an active one is used and stays open."""
     is_ours = SparkSession.getActiveSession() is None
-    with _quietly_interrupted() as handle_interrupts:
-        spark = session(master, name=name, settings=settings)
-        # A new session brings its own handler, which would fail its jobs with a wall of text.
-        handle_interrupts()
+    with _QuietInterrupts() as interrupts:
+        with interrupts.held_back():
+            spark = session(master, name=name, settings=settings)
         try:
+            interrupts.raise_if_any()
             yield spark
         finally:
             if is_ours:
                 spark.stop()
 
 
-@contextmanager
-def _quietly_interrupted() -> Iterator[Callable[[], None]]:
-    """Make Ctrl-C raise KeyboardInterrupt and nothing else; yields what installs the handler.
+class _QuietInterrupts:
+    """Makes Ctrl-C raise KeyboardInterrupt and nothing else.
 
     py4j logs a traceback of the interrupted call, and later calls may fail, because their
     connection was left in the middle of an answer.
     """
-    is_interrupted = False
 
-    def interrupt(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - as signals have it
-        nonlocal is_interrupted
-        is_interrupted = True
-        logging.disable()
-        raise KeyboardInterrupt
+    def __init__(self) -> None:
+        self._count = 0
+        self._is_held_back = False
+        self._disabled = logging.root.manager.disable
+        self._before = signal.getsignal(signal.SIGINT)
 
-    def install() -> None:
-        signal.signal(signal.SIGINT, interrupt)
+    def __enter__(self) -> Self:
+        signal.signal(signal.SIGINT, self._interrupt)
+        return self
 
-    disabled = logging.root.manager.disable
-    before = signal.getsignal(signal.SIGINT)
-    install()
-    try:
-        yield install
-    except Exception:
-        if is_interrupted:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        signal.signal(signal.SIGINT, self._before)
+        logging.disable(self._disabled)
+        if self._count and isinstance(error, Exception):
             raise KeyboardInterrupt from None
-        raise
-    finally:
-        signal.signal(signal.SIGINT, before)
-        logging.disable(disabled)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as signals have it
+        self._count += 1
+        logging.disable()
+        if self._count > 1 or not self._is_held_back:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def held_back(self) -> Iterator[None]:
+        """Let a first Ctrl-C wait: a Java that is half started would stay for ever."""
+        self._is_held_back = True
+        try:
+            yield
+        finally:
+            self._is_held_back = False
+            # Spark's own handler would fail its jobs with a wall of text.
+            signal.signal(signal.SIGINT, self._interrupt)
+
+    def raise_if_any(self) -> None:
+        """Raise a KeyboardInterrupt that was held back."""
+        if self._count:
+            raise KeyboardInterrupt
 
 
 def local_spark(cores: int | None, name: str) -> Callable[[], AbstractContextManager[SparkSession]]:
