@@ -77,7 +77,7 @@ def test_events_named_by_an_attribute(folder):
     assert [each["event"] for each in result.json] == ["e1", "e1", "e3"]
     assert result.errors.splitlines()[:2] == [
         "e.jsonl:5: the event lacks the attribute that names it (at id)",
-        "e.jsonl:6: list cannot name an event (at id)",
+        "e.jsonl:6: `id` is a list and cannot be an event id",
     ]
 
 
@@ -137,12 +137,22 @@ BAD_SUBSCRIPTIONS = {
     "a bad id": (b'{"subscription": "\xff", "filter": "a = 1"}', "not valid UTF-8"),
     "no filter": (b'{"subscription": "x"}', "missing required field `filter`"),
     "no id": (b'{"filter": "a = 1"}', "missing required field `subscription`"),
-    "a wrong id": (b'{"subscription": [1], "filter": "a = 1"}', "got `array`"),
+    "a wrong id": (
+        b'{"subscription": [1], "filter": "a = 1"}',
+        "`subscription` must be a string or an integer, not array",
+    ),
     "a wrong filter": (b'{"subscription": "x", "filter": "a = "}', "\n  a = \n      ^\n"),
     "no text": (b'{"subscription": "x", "filter": 5}', "not the JSON form of a filter"),
     "too deep": (b'{"x": ' + b"[" * 100_000, "the JSON nests too deep"),
     "a surrogate": (b'{"subscription": "x", "filter": "\\ud800"}', r"\ud800 is a lone surrogate"),
-    "another filter": (b'{"subscription": "cheap", "filter": "a = 1"}', "cheap stands in line 1"),
+    "another filter": (
+        b'{"subscription": "cheap", "filter": "a = 1"}',
+        "subscription `cheap` is already on line 1 with a different filter; that one is kept.",
+    ),
+    "a null id": (
+        b'{"subscription": null, "filter": "a = 1"}',
+        "`subscription` must be a string or an integer, not null; a subscription is a line",
+    ),
 }
 
 
@@ -365,4 +375,4 @@ def test_a_line_after_a_bad_one_of_the_same_id_counts(folder):
     assert [each["subscription"] for each in result.json] == ["b", "c", "a"]
     reported = [line for line in result.errors.splitlines() if line.startswith("s.jsonl:")]
     assert [line.split(" ")[0] for line in reported] == ["s.jsonl:2:", "s.jsonl:5:", "s.jsonl:6:"]
-    assert "stands in line 4 with another filter" in reported[1]
+    assert "`a` is already on line 4 with a different filter" in reported[1]
