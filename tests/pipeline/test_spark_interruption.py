@@ -4,10 +4,12 @@ import logging
 import os
 import signal
 import threading
+import warnings
 from collections.abc import Iterator
 
 import pytest
 from py4j.protocol import Py4JNetworkError
+from pyspark.core import context
 
 from boolcast.cli.input import spark as commands
 from boolcast.cli.input.spark import spark_session
@@ -18,6 +20,7 @@ class FakeSession:
 
     def stop(self) -> None:
         logging.getLogger("py4j.clientserver").error("while stopping")
+        warnings.warn("Unable to cleanly shutdown Spark JVM process", RuntimeWarning, stacklevel=1)
         raise Py4JNetworkError("Answer from Java side is empty")
 
 
@@ -27,7 +30,7 @@ def fake(monkeypatch) -> Iterator[None]:
     before = signal.getsignal(signal.SIGINT)
 
     def session(*_: object, **__: object) -> FakeSession:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        context.signal.signal(signal.SIGINT, signal.SIG_IGN)
         return FakeSession()
 
     monkeypatch.setattr(commands, "session", session)
@@ -58,7 +61,11 @@ def test_what_py4j_says_after_an_interrupt_is_not_shown(caplog):
 
 @pytest.mark.usefixtures("fake")
 def test_without_an_interrupt_its_errors_are_errors(caplog):
-    with pytest.raises(Py4JNetworkError), spark_session(None, "test"):
+    with (
+        pytest.warns(RuntimeWarning, match="cleanly"),
+        pytest.raises(Py4JNetworkError),
+        spark_session(None, "test"),
+    ):
         pass
     assert [each.message for each in caplog.records] == ["while stopping"]
 
