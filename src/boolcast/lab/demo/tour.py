@@ -20,7 +20,7 @@ from boolcast.lab.demo.layout import print_heading, wrapped
 
 _FILTER: Final = "title = 'Dune' and (condition = 'new' and price < 25 or price < 15)"
 _MISTAKE: Final = "price < 25 && condition = 'new'"
-_EVENT: Final = {"title": "Dune", "condition": "old", "price": 21}
+_EVENT: Final = {"title": "Dune", "condition": "used", "price": 21}
 _GENERAL: Final = "title like 'Du%' and price < 30"
 _NARROW: Final = "title like 'Du%' and price < 20"
 _WORDY: Final = "price < 25 and (price < 30 or bids > 9) and bids <= 3"
@@ -55,8 +55,10 @@ def _show_explanation(console: Console) -> None:
     print_heading(console, "Why does this filter refuse this event?")
     _print_code(console, _FILTER)
     _print_code(console, _as_json(_EVENT))
-    for line in str(explain(parse(_FILTER), _EVENT)).splitlines():
-        console.print(Text(f"  {line}", style="bold" if "decides" in line else ""))
+    lines = str(explain(parse(_FILTER), _EVENT)).splitlines()
+    indent = "  " if max(map(len, lines)) + 2 <= console.width else ""
+    for line in lines:
+        console.print(Text(indent + line, style="bold" if "decides" in line else ""))
 
 
 def _show_mistake(console: Console) -> None:
