@@ -248,9 +248,7 @@ def test_a_subscription_with_two_filters_is_an_error():
     ]
     result = run("check", "-", stdin="\n".join(map(json.dumps, lines)).encode())
     assert result.code == 2
-    assert result.errors.startswith(
-        "<stdin>:3: the subscription a is in line 1 already, with another"
-    )
+    assert result.errors.startswith("<stdin>:3: subscription `a` is already on line 1 with a diff")
     assert result.errors.endswith("2 right, 1 wrong, 0 findings\n")
 
 

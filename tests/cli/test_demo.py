@@ -28,6 +28,13 @@ def test_it_fits_80_columns_and_two_screens(tour):
     assert len(lines) <= 50
 
 
+def test_it_fits_60_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = run("demo", "--subscriptions", "400").output.splitlines()
+    assert len(lines) > 30
+    assert [line for line in lines if len(line) > 60] == []
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -1,6 +1,7 @@
 """Without an extra, a command says what to install."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,3 +49,15 @@ def test_matplotlib_is_missing(monkeypatch):
     result = run("backtest", "-s", "a", "-e", "b", "--plot", "c.png")
     assert result.code == 2
     assert "pip install 'boolcast[report]'" in result.errors
+
+
+def test_documents_install_extras_from_the_clone():
+    """Boolcast is not on PyPI; command-line.md explains the short command of the messages."""
+    root = Path(__file__).parents[2]
+    documents = [root / "README.md", *root.glob("docs/**/*.md")]
+    assert len(documents) > 10
+    texts = {path.name: path.read_text("utf-8") for path in documents}
+    assert {name for name, text in texts.items() if "pip install 'boolcast[" in text} == set()
+    assert [name for name, text in texts.items() if "pip install boolcast[" in text] == [
+        "command-line.md"
+    ]

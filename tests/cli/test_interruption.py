@@ -2,9 +2,11 @@
 
 import signal
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 
+from boolcast.cli.input.sources import Source
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
 
 COMMANDS = {
@@ -34,8 +36,30 @@ def test_a_command_that_waits_for_input(name, tmp_path):
         process.stdin.flush()
         assert process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        errors = [each for each in process.stderr.readlines() if b"compiling" not in each]
-        assert (process.wait(60), errors) == (130, [b"interrupted\n"])
+        *told, last = [each for each in process.stderr.readlines() if b"compiling" not in each]
+        assert (process.wait(60), last) == (130, b"interrupted\n")
+        assert bool(told) == (name == "match")
+
+
+def test_a_match_that_is_interrupted_is_summed_up(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.jsonl").write_text('{"subscription": "cheap", "filter": "prize < 25"}')
+
+    def batches(self: Source) -> Iterator[list[tuple[int, bytes]]]:
+        if self.name == "<stdin>":
+            yield [(1, b'{"price": 1}')]
+            raise KeyboardInterrupt
+        yield from read(self)
+
+    read = Source.batches
+    monkeypatch.setattr(Source, "batches", batches)
+    result = run("match", "-s", "s.jsonl", "-e", "-")
+    warning, summary, end = result.errors.splitlines()
+    assert (result.code, end) == (130, "interrupted")
+    assert warning.startswith("warning: ")
+    assert "prize" in warning
+    assert summary.startswith("1 event, 1 subscription, 0 matches in ")
+    assert run("match", "-q", "-s", "s.jsonl", "-e", "-").errors == "interrupted\n"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from boolcast.filters.limits import DEFAULT_LIMITS
 from boolcast.filters.parsing import parse
 from boolcast.workloads import Auction, AuctionParameters
 from tests.cli.running import BOOLCAST, ENVIRONMENT, run
@@ -76,7 +77,7 @@ def test_events_named_by_an_attribute(folder):
     assert [each["event"] for each in result.json] == ["e1", "e1", "e3"]
     assert result.errors.splitlines()[:2] == [
         "e.jsonl:5: the event lacks the attribute that names it (at id)",
-        "e.jsonl:6: list cannot name an event (at id)",
+        "e.jsonl:6: `id` is a list and cannot be an event id",
     ]
 
 
@@ -136,14 +137,21 @@ BAD_SUBSCRIPTIONS = {
     "a bad id": (b'{"subscription": "\xff", "filter": "a = 1"}', "not valid UTF-8"),
     "no filter": (b'{"subscription": "x"}', "missing required field `filter`"),
     "no id": (b'{"filter": "a = 1"}', "missing required field `subscription`"),
-    "a wrong id": (b'{"subscription": [1], "filter": "a = 1"}', "got `array`"),
+    "a wrong id": (
+        b'{"subscription": [1], "filter": "a = 1"}',
+        "`subscription` must be a string or an integer, not array",
+    ),
     "a wrong filter": (b'{"subscription": "x", "filter": "a = "}', "\n  a = \n      ^\n"),
     "no text": (b'{"subscription": "x", "filter": 5}', "not the JSON form of a filter"),
     "too deep": (b'{"x": ' + b"[" * 100_000, "the JSON nests too deep"),
     "a surrogate": (b'{"subscription": "x", "filter": "\\ud800"}', r"\ud800 is a lone surrogate"),
     "another filter": (
         b'{"subscription": "cheap", "filter": "a = 1"}',
-        "cheap is in line 1 already",
+        "subscription `cheap` is already on line 1 with a different filter; that one is kept.",
+    ),
+    "a null id": (
+        b'{"subscription": null, "filter": "a = 1"}',
+        "`subscription` must be a string or an integer, not null; a subscription is a line",
     ),
 }
 
@@ -252,6 +260,16 @@ def test_no_summary_where_it_is_not_wanted(folder, more):
     assert match("--quiet", *more).errors == ""
 
 
+def test_a_schema_and_a_filter_that_is_printed_too_long_to_be_read_again(folder):
+    (folder / "schema.json").write_text('{"attributes": {"price": {"kind": "number"}}}')
+    (folder / "e.jsonl").write_text('{"price": 1000005}')
+    text = " or ".join(f"price={number}" for number in range(1_000_000, 1_000_950))
+    assert len(text) < DEFAULT_LIMITS.text < len(str(parse(text)))
+    (folder / "s.jsonl").write_text(json.dumps({"subscription": "long", "filter": text}))
+    result = match("--schema", "schema.json")
+    assert (result.code, [each["event"] for each in result.json]) == (0, [1]), result.errors
+
+
 def test_a_schema_counts_for_both(folder):
     schema = {"attributes": {"price": {"kind": "number"}, "t": {"kind": "timestamp"}}}
     (folder / "schema.json").write_text(json.dumps(schema))
@@ -357,4 +375,4 @@ def test_a_line_after_a_bad_one_of_the_same_id_counts(folder):
     assert [each["subscription"] for each in result.json] == ["b", "c", "a"]
     reported = [line for line in result.errors.splitlines() if line.startswith("s.jsonl:")]
     assert [line.split(" ")[0] for line in reported] == ["s.jsonl:2:", "s.jsonl:5:", "s.jsonl:6:"]
-    assert "is in line 4 already, with another filter" in reported[1]
+    assert "`a` is already on line 4 with a different filter" in reported[1]

@@ -10,10 +10,13 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 
+from boolcast.cli import simulate_report
 from boolcast.routing.core.broker import Broker
 from boolcast.routing.protocol.effects import Effect
 from boolcast.routing.protocol.stimuli import ClientPublishes, ClientSubscribes, Stimulus
 from boolcast.routing.tables.neighbours import Neighbour
+from boolcast.simulation.scenarios.plans import Plan
+from boolcast.simulation.scenarios.scenarios import Load
 from tests.cli.running import run
 
 SMALL = ("simulate", "--workload", "groups", "--topology", "tree:2x2", "--faults", "none")
@@ -79,7 +82,7 @@ def test_metrics_and_a_picture(tmp_path):
 def test_many_seeds():
     result = run("simulate", "--seeds", "1..6", "--cores", "2")
     assert result.code == 0
-    assert result.output.startswith("6 seeds, ")
+    assert result.output.startswith("6 seeds: ")
     assert "✓ all expected deliveries arrived" in result.output
 
 
@@ -132,9 +135,44 @@ def test_ctrl_c_ends_many_seeds_with_their_tally(tmp_path, cores, as_json):
     if as_json:
         report = json.loads(output)
         assert (report["seeds"] >= 3, report["failing"]) == (True, None)
+        assert report["interrupted"]
     else:
-        assert re.match(r"\d+ seeds, [\d,]+ messages, .* deliveries were due", output)
+        assert re.match(r"interrupted after \d+ seeds: [\d,]+ messages, .* expected deliv", output)
         assert "✓" not in output
+
+
+@pytest.mark.parametrize("function", ["draw", "outcomes"])
+def test_ctrl_c_before_the_first_seed_ends_with_a_tally(monkeypatch, function):
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(simulate_report, function, interrupt)
+    result = run("simulate", "--seeds", "1..5", "--cores", "1")
+    assert (result.code, result.errors) == (130, "")
+    assert result.output.startswith("interrupted after 0 seeds: 0 messages, 0 faults, 0 expected")
+
+
+def test_the_command_that_repeats_a_run_has_all_its_options():
+    load = Load(subscriptions=7, publications=8, unsubscriptions=9, interval_ms=1.5)
+    plan = Plan(
+        seed=3,
+        topology="line:5",
+        workload="groups",
+        policy="lazy",
+        engine="mbd",
+        faults="crash:2,loss:0.05",
+        load=load,
+        latency_ms=2.5,
+        bytes_per_second=9.0,
+    )
+    command = simulate_report._command(plan)
+    expected = (
+        "boolcast simulate --seed 3 --topology line:5 --workload groups --policy lazy "
+        "--faults crash:2,loss:0.05 --engine mbd --latency-ms 2.5 --bytes-per-second 9.0 "
+        "--subscriptions 7 --publications 8 --unsubscriptions 9 --interval-ms 1.5"
+    )
+    assert command == expected
+    assert simulate_report._command(Plan(seed=3)) == "boolcast simulate --seed 3"
 
 
 @pytest.mark.slow

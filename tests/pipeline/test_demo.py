@@ -1,5 +1,6 @@
 """`boolcast demo spark`, with fewer subscriptions and events."""
 
+import io
 import os
 import signal
 import subprocess
@@ -7,8 +8,10 @@ from collections import defaultdict
 
 import msgspec
 import pytest
+from rich.console import Console
 
 from boolcast import Matcher
+from boolcast.lab.demo import stream_report
 from boolcast.lab.demo.stream_input import CHANGES, WATCHES, auction, slices
 from boolcast.lab.demo.stream_summary import Summary
 from boolcast.pipeline import read_matches
@@ -41,6 +44,35 @@ def test_it_is_plain_text_outside_a_terminal(result, folder):
     assert len(lines) <= 40
     titles = ("9 malformed filters were rejected", "6 malformed events became dead letters")
     assert set(titles) < set(lines)
+
+
+def test_it_fits_60_columns(summary):
+    """Replayed, with the figures of the usual size."""
+    written = io.StringIO()
+    console = Console(file=written, width=60, soft_wrap=True, highlight=False)
+    live = stream_report._Live(console)
+    for version in summary.versions:
+        live.show_version(msgspec.structs.replace(version, subscriptions=200_000, upserted=2_000))
+        for batch in summary.stream.batches:
+            if batch.version == version.version:
+                live.show_batch(msgspec.structs.replace(batch, events=90_000, matches=200_000))
+    live.begin("summing up")
+    stream_report._print_summary(
+        console, msgspec.structs.replace(summary, folder="boolcast-demo"), None
+    )
+    lines = written.getvalue().splitlines()
+    headings = next(line for line in lines if line.startswith("  version "))
+    assert headings.split() == [
+        "version",
+        "filters",
+        "changed",
+        "deleted",
+        "events",
+        "matches",
+        "events/s",
+    ]
+    assert sum(line.startswith("  1 ") for line in lines) == 1
+    assert [line for line in lines if len(line) > 60] == []
 
 
 def test_each_version_has_a_row_with_its_batches(result, summary):

@@ -85,7 +85,7 @@ def test_rows_of_one_id(spark, store):
     assert filters_of(store).keys() == {"same", "spaced"}
     assert (report.subscriptions, report.duplicates, report.rejected) == (2, 3, 6)
     assert rejected(report).keys() == {"other", "kinds", "half"}
-    assert "rows have this id and differ" in rejected(report)["other"][1]
+    assert "rows have this id and differ: keep one of them" in rejected(report)["other"][1]
 
 
 def test_an_order_column_tells_which_row_counts(spark, store):

@@ -52,6 +52,7 @@ def test_what_a_line_asks_for(members, operation, problem):
     [
         (b"nonsense", "nonsense", "the JSON cannot be read: "),
         (b"[]", "[]", "the JSON cannot be read: "),
+        (b'{"subscription": null}', '{"subscription": null}', "`subscription` must be a string or"),
         (b'{"filter": "x = 1"}', '{"filter": "x = 1"}', "the JSON cannot be read: "),
         (b'{"subscription": "\xff"}', '{"subscription": "\ufffd"}', "the text is not valid UTF-8"),
         (b"[" * 5_000, "[" * 5_000, "the JSON "),

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+from multiprocessing import resource_tracker, util
 
 import pytest
 
@@ -33,3 +34,25 @@ def test_whoever_stops_listening_stops_the_work():
     assert next(found) == 0
     found.close()
     assert not multiprocessing.active_children()
+
+
+def ignored_signals(number: int) -> tuple[bool, set[signal.Signals]]:
+    is_ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    return is_ignored, {*signal.pthread_sigmask(signal.SIG_BLOCK, set())}
+
+
+def test_ctrl_c_waits_while_a_process_starts(monkeypatch):
+    """A first process too, whose start brings another one that unblocks signals."""
+    resource_tracker._resource_tracker._stop()
+    blocked: list[set[int]] = []
+    spawn = util.spawnv_passfds
+
+    def recorded(*arguments: object) -> int:
+        blocked.append({*signal.pthread_sigmask(signal.SIG_BLOCK, set())})
+        return spawn(*arguments)
+
+    monkeypatch.setattr(util, "spawnv_passfds", recorded)
+    found = spread(ignored_signals, [0], cores=1, after_death=lambda *_: (False, set()))
+    assert list(found) == [(True, set())]
+    assert {signal.SIGINT, signal.SIGTERM} <= blocked[-1]
+    assert not {signal.SIGINT, signal.SIGTERM} & signal.pthread_sigmask(signal.SIG_BLOCK, set())

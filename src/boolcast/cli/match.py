@@ -72,7 +72,7 @@ def match(
       {"event": 1, "subscription": "alert-1"}
 
     `event` is the line number, or the attribute that --event-id names. Events from a pipe are
-    matched as they arrive, so a stream may go on forever.
+    matched as they arrive, so a stream may go on forever; Ctrl-C ends it with the summary.
 
     Bad lines are reported on standard error as FILE:LINE: reason, and left out. So is a
     subscription whose id an earlier line has with another filter. At the end come warnings
@@ -107,13 +107,20 @@ def match(
         if strict:
             raise typer.Exit(ExitCode.BAD_INPUT)
 
+    def summarise() -> None:
+        if not quiet:
+            _write_summary(matcher.summary(bad_lines, monotonic() - start), as_json)
+
     matcher = FileMatcher(known, event_id)
     # Both are opened first: a wrong path shows before the work begins.
     with Source(subscriptions) as subscription_source, Source(events) as event_source:
         matcher.load(subscription_source, report)
-        matcher.match(event_source, report, strict=strict)
-    if not quiet:
-        _write_summary(matcher.summary(bad_lines, monotonic() - start), as_json)
+        try:
+            matcher.match(event_source, report, strict=strict)
+        except KeyboardInterrupt:
+            summarise()
+            raise
+    summarise()
     raise typer.Exit(ExitCode.RESERVATIONS if bad_lines else ExitCode.FINE)
 
 

@@ -118,7 +118,8 @@ class FileMatcher:
         for row in rejects["row"].to_pylist():
             each = rows[row]
             try:
-                self._matcher.add(each.subscription, read.get(each.line) or each.filter(None))
+                tree = read.get(each.line)
+                self._matcher.add(each.subscription, each.filter(None) if tree is None else tree)
             except FilterError as error:
                 problems[each.line] = error
                 del self._line_of[each.subscription]

@@ -63,12 +63,13 @@ def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> 
 
     Ctrl-C ends it with the tally of the seeds done so far.
     """
-    # A wrong plan shows before processes start.
-    left_out = draw(replace(plan, seed=seeds[0])).left_out
-    plans = [replace(plan, seed=seed) for seed in seeds]
+    left_out: Links = ()
     done: list[Outcome] = []
-    found = outcomes(plans, cores=min(cores or os.cpu_count() or 1, len(plans)))
     try:
+        # A wrong plan shows before processes start.
+        left_out = draw(replace(plan, seed=seeds[0])).left_out
+        plans = [replace(plan, seed=seed) for seed in seeds]
+        found = outcomes(plans, cores=min(cores or os.cpu_count() or 1, len(plans)))
         with ended_by_sigterm(), shares("seeds") as progress, closing(found):
             for outcome in found:
                 done.append(outcome)
@@ -76,9 +77,9 @@ def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> 
                 if not outcome.is_right:
                     break
     except KeyboardInterrupt:
-        _write_tally(done, left_out, as_json=as_json)
+        _write_tally(done, left_out, as_json=as_json, is_interrupted=True)
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    _write_tally(done, left_out, as_json=as_json)
+    _write_tally(done, left_out, as_json=as_json, is_interrupted=False)
     last = done[-1]
     if as_json:
         return last.is_right
@@ -91,32 +92,37 @@ def show_many(plan: Plan, seeds: range, *, cores: int | None, as_json: bool) -> 
     return False
 
 
-def _write_tally(done: list[Outcome], left_out: Links, *, as_json: bool) -> None:
+def _write_tally(
+    done: list[Outcome], left_out: Links, *, as_json: bool, is_interrupted: bool
+) -> None:
     if as_json:
         failing = next((each for each in done if not each.is_right), None)
-        write_json({"seeds": len(done), "failing": failing, "left_out": left_out})
+        tally = {"seeds": len(done), "failing": failing, "left_out": left_out}
+        write_json({**tally, "interrupted": is_interrupted})
         return
     _write_left_out(left_out)
     verdicts = [each.verdict for each in done if each.verdict is not None]
     settled = sum(each.settled for each in verdicts)
     lost = sum(each.lost for each in verdicts)
+    seeds = counted(len(done), "seed")
     write(
-        f"{counted(len(done), 'seed')}, {counted(sum(each.messages for each in done), 'message')}, "
-        f"{counted(sum(each.faults for each in done), 'fault')}: {settled:,} deliveries were due, "
-        f"{lost:,} events were lost inside brokers without their disk"
+        f"{f'interrupted after {seeds}' if is_interrupted else seeds}: "
+        f"{counted(sum(each.messages for each in done), 'message')}, "
+        f"{counted(sum(each.faults for each in done), 'fault')}, "
+        f"{counted(settled, 'expected delivery', 'expected deliveries')}; "
+        f"{counted(lost, 'event')} lost in brokers that crashed without their disks"
     )
 
 
 def _command(plan: Plan) -> str:
-    """The command that repeats a run."""
+    """The command that repeats a run: its seed, and the options that are not the usual ones."""
     usual = Plan(seed=0)
     words = ["boolcast", "simulate", "--seed", str(plan.seed)]
-    for name in ("topology", "workload", "policy", "faults", "latency_ms", "bytes_per_second"):
-        if getattr(plan, name) != getattr(usual, name):
-            words += [f"--{name.replace('_', '-')}", str(getattr(plan, name))]
-    for name in ("subscriptions", "publications", "unsubscriptions", "interval_ms"):
-        if getattr(plan.load, name) != getattr(usual.load, name):
-            words += [f"--{name.replace('_', '-')}", str(getattr(plan.load, name))]
+    for given, default in ((plan, usual), (plan.load, usual.load)):
+        for name in given.__struct_fields__:
+            value = getattr(given, name)
+            if name not in {"seed", "load"} and value != getattr(default, name):
+                words += [f"--{name.replace('_', '-')}", str(value)]
     return shlex.join(words)
 
 
@@ -173,12 +179,14 @@ def _write_verdict(outcome: Outcome) -> None:
         checked = (
             ""
             if verdict.evaluated == verdict.publications
-            else f", of {verdict.evaluated:,} of the {counted(verdict.publications, 'event')}"
+            else f" (checked {verdict.evaluated:,} of the {counted(verdict.publications, 'event')})"
         )
-        due = counted(verdict.settled, "delivery was", "deliveries were")
+        expected = counted(verdict.settled, "expected delivery", "expected deliveries")
+        all_of_them = "the" if verdict.settled == 1 else "all"
         write(
-            f"✓ {due} due{checked}, and came; {verdict.repeats:,} came again after a crash,"
-            f" {verdict.lost:,} events were lost inside a broker without its disk"
+            f"✓ {all_of_them} {expected} arrived{checked}; "
+            f"{verdict.repeats:,} arrived again after a crash, "
+            f"{counted(verdict.lost, 'event')} lost in a broker that crashed without its disk"
         )
     problems = outcome.problems()
     for problem in problems[:_SHOWN]:

@@ -4,12 +4,16 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+_BLOCKED: Final = {signal.SIGINT, signal.SIGTERM}
+"""Signals that wait while a process starts."""
 
 
 def run_in_processes(
@@ -78,11 +82,13 @@ def _start(
 
 @contextmanager
 def _undisturbed() -> Generator[None, None, None]:
-    """Let SIGTERM wait: a process that is half started would complain that its parent is gone."""
+    """Let SIGTERM and Ctrl-C wait: a process that is half started would complain about them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    # Its start would unblock both.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
     try:
         yield
     finally:
@@ -90,11 +96,11 @@ def _undisturbed() -> Generator[None, None, None]:
 
 
 def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
-    if hasattr(signal, "pthread_sigmask"):
-        # It was inherited from `_undisturbed`.
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     # Ctrl-C reaches all processes of a terminal; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        # Inherited from `_undisturbed`.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _BLOCKED)
     while True:
         try:
             task = pipe.recv()

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from rich.console import Console
 from rich.text import Text
 
-from boolcast.lab.demo.layout import aligned, print_heading, running_bar
+from boolcast.lab.demo.layout import aligned, print_heading, running_bar, wrapped
 from boolcast.matching.counting.engine import CountingMatcher
 from boolcast.matching.inputs.protocol import Engine
 from boolcast.matching.matcher import Matcher
@@ -29,7 +29,7 @@ _LESSON_EVENTS: Final = 10_000
 """Events that the access engine sees first, to learn which predicates are selective."""
 
 _HEADINGS: Final = ("engine", "load", "events", "matches", "per event", "events/s")
-_WIDTHS: Final = (9, 9, 10, 12, 12, 12)
+_WIDTHS: Final = (8, 9, 8, 11, 11, 11)
 
 Pairs = set[tuple[int, str]]
 
@@ -145,12 +145,16 @@ def show_engines(console: Console, subscriptions: int, seed: int) -> None:
             measured.append(figures)
             console.print(Text(_row(figures)))
     access, counting, scan = (each.events_per_second for each in measured)
-    console.print(
-        f"  access is {access / counting:,.0f} times as fast as counting "
-        f"and {access / scan:,.0f} times as fast as scan\n"
-        f"  ✓ same matches: access and counting on {EVENTS['counting']:,} events, "
+    speed = (
+        f"access is {access / counting:,.0f} times as fast as counting "
+        f"and {access / scan:,.0f} times as fast as scan"
+    )
+    agreement = (
+        f"✓ same matches: access and counting on {EVENTS['counting']:,} events, "
         f"scan on {EVENTS['scan']} of them"
     )
+    console.print(wrapped(console, speed))
+    console.print(wrapped(console, agreement))
 
 
 def _row(figures: EngineFigures) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from textwrap import fill
 from types import TracebackType
 from typing import Final
 
@@ -13,7 +12,7 @@ from rich.text import Text
 from boolcast.cli.output.tables import QuietConsole
 from boolcast.cli.output.writing import json_line, write
 from boolcast.cli.stream_progress import BatchReport
-from boolcast.lab.demo.layout import aligned, print_heading, running_bar
+from boolcast.lab.demo.layout import aligned, print_heading, running_bar, wrapped
 from boolcast.lab.demo.stream import Choice, run
 from boolcast.lab.demo.stream_picture import draw
 from boolcast.lab.demo.stream_summary import Reason, Summary, VersionFigures, Watch
@@ -23,6 +22,8 @@ _HEADINGS: Final = (
     *("batches", "events", "matches", "events/s"),
 )
 _WIDTHS: Final = (7, 10, 9, 9, 9, 10, 11, 10)
+_NARROW_WIDTHS: Final = (7, 8, 8, 8, 0, 8, 10, 9)
+"""For 60 columns, without the batches."""
 
 
 def show(choice: Choice, *, as_json: bool) -> None:
@@ -71,7 +72,7 @@ class _Live:
         self._bar.add_task(title, total=total, figures="")
 
     def tell(self, text: str) -> None:
-        self._console.print(text, markup=False)
+        self._console.print(wrapped(self._console, text, ""), markup=False)
 
     def show_version(self, figures: VersionFigures) -> None:
         if not self._versions:
@@ -80,7 +81,7 @@ class _Live:
                 f"rejected {figures.rejected:,} malformed ones"
             )
             print_heading(self._console, "A stream whose filters change while it runs")
-            self._console.print(Text(aligned(_HEADINGS, _WIDTHS), style="bold"))
+            self._console.print(Text(self._row(_HEADINGS), style="bold"))
         self._versions[figures.version] = figures
 
     def show_batch(self, batch: BatchReport) -> None:
@@ -110,17 +111,24 @@ class _Live:
             f"{sum(each.matches for each in self._batches):,}",
             f"{events / max(seconds, 1e-3):,.0f}",
         )
-        self._console.print(Text(aligned(cells, _WIDTHS)))
+        self._console.print(Text(self._row(cells)))
         self._batches = []
+
+    def _row(self, cells: Sequence[str]) -> str:
+        is_wide = self._console.width >= len(aligned(_HEADINGS, _WIDTHS))
+        widths = _WIDTHS if is_wide else _NARROW_WIDTHS
+        shown = [(cell, width) for cell, width in zip(cells, widths, strict=True) if width]
+        return aligned(*zip(*shown, strict=True))
 
 
 def _print_summary(console: Console, summary: Summary, picture: Path | None) -> None:
     stream = summary.stream
-    console.print(
-        f"  {stream.events:,} events in {stream.seconds:.0f} s: "
+    text = (
+        f"{stream.events:,} events in {stream.seconds:.0f} s: "
         f"{stream.events_per_second:,.0f} events and {stream.matches_per_second:,.0f} matches "
         "a second"
     )
+    console.print(wrapped(console, text))
     print_heading(console, "Filters added while the stream ran match from their version on")
     _print_watches(console, stream.watches)
     print_heading(console, f"{summary.rejected:,} malformed filters were rejected")
@@ -129,6 +137,7 @@ def _print_summary(console: Console, summary: Summary, picture: Path | None) -> 
     _print_reasons(console, stream.dead_letter_reasons)
     console.print()
     told = f"{summary.seconds:.0f} s in all. Everything is in {summary.folder}/"
+    told = wrapped(console, told, "", "")
     hint = "pip install 'boolcast[report]' draws a picture, too"
     console.print(f"{told}\npicture: {picture}" if picture else f"{told}\n{hint}", markup=False)
 
@@ -137,12 +146,11 @@ def _print_watches(console: Console, watches: Sequence[Watch]) -> None:
     console.print(Text("  version   matches  filter", style="bold"))
     for watch in watches:
         figures = f"  {watch.since_version:<7}{watch.matches:>10,}  "
-        console.print(Text.assemble(figures, (watch.filter, "cyan")))
+        filter = wrapped(console, watch.filter, figures, " " * len(figures))
+        console.print(Text.assemble(figures, (filter.removeprefix(figures), "cyan")))
 
 
 def _print_reasons(console: Console, reasons: Sequence[Reason]) -> None:
     for reason in reasons:
         text = f"{reason.rows:>6,}  {reason.error}"
-        width = min(console.width, 80)
-        shown = fill(text, width, initial_indent="  ", subsequent_indent=" " * 10)
-        console.print(shown, markup=False)
+        console.print(wrapped(console, text, hanging=" " * 10), markup=False)

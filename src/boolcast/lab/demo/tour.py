@@ -16,7 +16,7 @@ from boolcast.errors import FilterError
 from boolcast.filters.evaluation import explain
 from boolcast.filters.parsing import parse
 from boolcast.lab.demo.engines import STEPS, EngineFigures, measure_engines, show_engines
-from boolcast.lab.demo.layout import print_heading
+from boolcast.lab.demo.layout import print_heading, wrapped
 
 _FILTER: Final = "title = 'Dune' and (condition = 'new' and price < 25 or price < 15)"
 _MISTAKE: Final = "price < 25 && condition = 'new'"
@@ -55,8 +55,10 @@ def _show_explanation(console: Console) -> None:
     print_heading(console, "Why does this filter refuse this event?")
     _print_code(console, _FILTER)
     _print_code(console, _as_json(_EVENT))
-    for line in str(explain(parse(_FILTER), _EVENT)).splitlines():
-        console.print(Text(f"  {line}", style="bold" if "decides" in line else ""))
+    lines = str(explain(parse(_FILTER), _EVENT)).splitlines()
+    indent = "  " if max(map(len, lines)) + 2 <= console.width else ""
+    for line in lines:
+        console.print(Text(indent + line, style="bold" if "decides" in line else ""))
 
 
 def _show_mistake(console: Console) -> None:
@@ -82,7 +84,9 @@ def _show_proofs(console: Console) -> None:
 
 def _print_proof(console: Console, text: str, relation: str, holds: bool) -> None:
     answer = "yes" if holds else "no"
-    console.print(Text.assemble("  ", (text, "cyan"), f" {relation} the filter above: {answer}"))
+    verdict = f"{relation} the filter above: {answer}"
+    fits = len(f"  {text} {verdict}") <= console.width
+    console.print(Text.assemble("  ", (text, "cyan"), " " if fits else "\n    ", verdict))
 
 
 def _show_simplification(console: Console) -> None:
@@ -90,12 +94,12 @@ def _show_simplification(console: Console) -> None:
     filter = parse(_WORDY)
     _print_code(console, _WORDY)
     for finding in lint(filter).findings:
-        console.print(Text(f"  {finding.code}: {finding.message}"))
+        console.print(Text(wrapped(console, f"{finding.code}: {finding.message}")))
     console.print(Text.assemble("  simplified: ", (str(simplify(filter)), "cyan")))
 
 
 def _print_code(console: Console, text: str) -> None:
-    console.print(Text(f"  {text}", style="cyan"))
+    console.print(Text(wrapped(console, text), style="cyan"))
 
 
 def _as_json(event: object) -> str:
