@@ -52,7 +52,7 @@ def test_ctrl_c_waits_while_a_process_starts(monkeypatch):
         return spawn(*arguments)
 
     monkeypatch.setattr(util, "spawnv_passfds", recorded)
-    found = spread(ignored_signals, [0], cores=1, after_death=lambda *_: (False, set()))
+    found = run_in_processes(ignored_signals, [0], cores=1, after_death=lambda *_: (False, set()))
     assert list(found) == [(True, set())]
     assert {signal.SIGINT, signal.SIGTERM} <= blocked[-1]
     assert not {signal.SIGINT, signal.SIGTERM} & signal.pthread_sigmask(signal.SIG_BLOCK, set())
