@@ -142,5 +142,8 @@ def _ask_for_the_same(changes: list[Change], limits: Limits) -> bool:
 
 
 def _conflict(change: Change, rows: int) -> Reject:
-    error = f"{rows} rows have this id and differ: name an order column to choose the last one"
+    error = (
+        f"{rows} rows have this id and differ: keep one of them "
+        "(`build_index` and `boolcast index` can choose by an order column)"
+    )
     return Reject(change.subscription, change.filter, error)
