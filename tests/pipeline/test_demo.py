@@ -62,15 +62,7 @@ def test_it_fits_60_columns(summary):
     )
     lines = written.getvalue().splitlines()
     headings = next(line for line in lines if line.startswith("  version "))
-    assert headings.split() == [
-        "version",
-        "filters",
-        "changed",
-        "deleted",
-        "events",
-        "matches",
-        "events/s",
-    ]
+    assert " ".join(headings.split()) == ("version filters changed deleted events matches events/s")
     assert sum(line.startswith("  1 ") for line in lines) == 1
     assert [line for line in lines if len(line) > 60] == []
 

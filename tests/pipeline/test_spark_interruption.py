@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from py4j.protocol import Py4JNetworkError
 from pyspark.core import context
+from pyspark.sql import SparkSession
 
 from boolcast.cli.input import spark as commands
 from boolcast.cli.input.spark import spark_session
@@ -30,11 +31,11 @@ def fake(monkeypatch) -> Iterator[None]:
     before = signal.getsignal(signal.SIGINT)
 
     def session(*_: object, **__: object) -> FakeSession:
-        context.signal.signal(signal.SIGINT, signal.SIG_IGN)
+        vars(context)["signal"].signal(signal.SIGINT, signal.SIG_IGN)
         return FakeSession()
 
     monkeypatch.setattr(commands, "session", session)
-    monkeypatch.setattr(commands.SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
     yield
     signal.signal(signal.SIGINT, before)
 

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 from multiprocessing import resource_tracker, util
+from typing import Any
 
 import pytest
 
@@ -36,18 +37,18 @@ def test_whoever_stops_listening_stops_the_work():
     assert not multiprocessing.active_children()
 
 
-def ignored_signals(number: int) -> tuple[bool, set[signal.Signals]]:
+def ignored_signals(number: int) -> tuple[bool, set[int]]:
     is_ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     return is_ignored, {*signal.pthread_sigmask(signal.SIG_BLOCK, set())}
 
 
 def test_ctrl_c_waits_while_a_process_starts(monkeypatch):
     """A first process too, whose start brings another one that unblocks signals."""
-    resource_tracker._resource_tracker._stop()
+    resource_tracker._resource_tracker._stop()  # type: ignore[attr-defined]
     blocked: list[set[int]] = []
     spawn = util.spawnv_passfds
 
-    def recorded(*arguments: object) -> int:
+    def recorded(*arguments: Any) -> int:
         blocked.append({*signal.pthread_sigmask(signal.SIG_BLOCK, set())})
         return spawn(*arguments)
 
