@@ -208,5 +208,5 @@ def _name_of(event: Event, attribute: str) -> EventValue:
     if value is None:
         raise EventError("the event lacks the attribute that names it", attribute=attribute)
     if isinstance(value, Opaque):
-        raise EventError(f"{value} cannot name an event", attribute=attribute)
+        raise EventError(f"`{attribute}` is a {value} and cannot be an event id")
     return value

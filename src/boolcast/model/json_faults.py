@@ -12,6 +12,8 @@ _ESCAPE: Final = re.compile(
 )
 # A text that ends here may have been truncated within a pair.
 _TRUNCATED: Final = re.compile(rb"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]{0,2})?)?)?)?")
+# As msgspec says it.
+_WRONG_ID: Final = re.compile(r"Expected `int \| str`, got `(\w+)` - at `\$\.subscription`")
 
 
 def fault(error: Exception, data: bytes | str) -> str:
@@ -28,3 +30,10 @@ def fault(error: Exception, data: bytes | str) -> str:
             lone = escape[0].decode()
             return f"{lone} is a lone surrogate, which is not a character (byte {escape.start()})"
     return message
+
+
+def subscription_fault(error: Exception, data: bytes) -> str:
+    """Why a line is not a subscription as JSON."""
+    if wrong := _WRONG_ID.fullmatch(str(error)):
+        return f"`subscription` must be a string or an integer, not {wrong[1]}"
+    return f"the JSON cannot be read: {fault(error, data)}"

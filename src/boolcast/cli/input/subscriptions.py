@@ -10,7 +10,7 @@ from boolcast.filters.encoding import decode
 from boolcast.filters.expressions import Filter
 from boolcast.filters.parsing import parse
 from boolcast.model.identifiers import SubscriptionId
-from boolcast.model.json_faults import fault
+from boolcast.model.json_faults import subscription_fault
 from boolcast.model.schemas import Schema
 
 _EXAMPLE: Final = '{"subscription": "alert-1", "filter": "price < 25"}'
@@ -57,8 +57,8 @@ def read_subscription(line: Line) -> UnreadSubscription:
 def conflict(subscription: SubscriptionId, line: int) -> InputError:
     """The error of a subscription that an earlier line has with another filter."""
     return InputError(
-        f"the subscription {subscription} stands in line {line} "
-        "with another filter, which is kept; give each subscription an id of its own"
+        f"subscription `{subscription}` is already on line {line} with a different filter; "
+        "that one is kept. Use unique ids."
     )
 
 
@@ -90,4 +90,4 @@ def _reason(error: Exception, data: bytes) -> str:
         case RecursionError():
             return "the JSON nests too deep"
         case _:
-            return f"the JSON cannot be read: {fault(error, data)}"
+            return subscription_fault(error, data)

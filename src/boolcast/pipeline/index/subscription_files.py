@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from boolcast.errors import FileError, FilterError
 from boolcast.filters.encoding import decode
-from boolcast.model.json_faults import fault
+from boolcast.model.json_faults import subscription_fault
 from boolcast.pipeline.index.changes import DELETE, UPSERT
 from boolcast.pipeline.spark.exact_columns import by_position, named
 from boolcast.pipeline.spark.files import LINE, is_parquet, read_lines, read_parquet
@@ -170,6 +170,6 @@ def _reason(error: Exception, data: bytes) -> str:
         case RecursionError():
             return "the JSON nests too deep"
         case msgspec.DecodeError():
-            return f"the JSON cannot be read: {fault(error, data)}"
+            return subscription_fault(error, data)
         case _:
             return str(error)
