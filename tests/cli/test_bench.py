@@ -51,7 +51,9 @@ def test_help_names_all_that_can_be_chosen():
     assert "  Exit codes:\n    0  measured\n" in result.output
 
 
-def test_a_table_of_engines():
+def test_a_table_of_engines(monkeypatch):
+    # pytest-xdist says 80.
+    monkeypatch.delenv("COLUMNS", raising=False)
     result = run("bench", "match", *SMALL)
     # The first to use the kernel in an installation is told that it is being compiled.
     errors = [line for line in result.errors.splitlines() if "compiling" not in line]
