@@ -10,11 +10,13 @@ from typing import Any
 import msgspec
 
 import boolcast
+from boolcast.model.events import Event
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 JSON = [(b"content-type", b"application/json")]
+NO_ALERT = (msgspec.MsgspecError, UnicodeError, RecursionError)  # from msgspec.json.decode
 matcher = boolcast.Matcher()
 
 
@@ -55,8 +57,8 @@ def handle(request: str, body: bytes) -> tuple[int, Message]:
             matcher.add(alert.id, alert.filter)
             return 201, {"id": alert.id}
         if request == "POST /events":
-            return 200, {"alerts": sorted(matcher.match(msgspec.json.decode(body)))}
-    except (boolcast.errors.BoolcastError, msgspec.MsgspecError) as error:
+            return 200, {"alerts": sorted(matcher.match(Event.from_json(body)))}
+    except (boolcast.errors.BoolcastError, *NO_ALERT) as error:
         return 400, {"error": str(error)}
     return 404, {"error": f"no {request}"}
 
